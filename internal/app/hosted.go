@@ -22,6 +22,7 @@ import (
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
 	"cloudburst/internal/author/version"
+	"cloudburst/internal/bucket"
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/publishhttp"
@@ -115,7 +116,9 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	a.feeds.Locate = a.names.Located
 	a.pageState = st.PageState
 	a.newPosts(st)
-	a.newFiles(st)
+	if err := a.newFiles(st); err != nil {
+		return err
+	}
 	a.newConversation(st)
 	a.newMentionSender(st)
 	a.newThreads(st)
@@ -233,6 +236,9 @@ func (a hosting) maintainHosted(ctx context.Context) {
 	again := pendingRetry
 	a.noteHosted(ctx, "rewrite feeds for the public URL", a.renewPosts(ctx))
 	a.indexPosts(ctx)
+	if b, ok := a.files.Objects.(*bucket.Bucket); ok {
+		a.noteHosted(ctx, "media.bucket is not usable, so uploads fail", b.Check(ctx))
+	}
 	for {
 		a.noteHosted(ctx, "notify about saved feeds", a.authors.NotifyPending(ctx))
 		now := a.clock.Now()

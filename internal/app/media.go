@@ -2,10 +2,12 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/bucket"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/store"
@@ -13,7 +15,7 @@ import (
 )
 
 // newFiles creates the store of files attached to posts.
-func (a *App) newFiles(st store.Store) {
+func (a *App) newFiles(st store.Store) error {
 	quota := int64(a.cfg.Media.Quota)
 	if quota == 0 {
 		quota = -1
@@ -23,6 +25,16 @@ func (a *App) newFiles(st store.Store) {
 		Now: a.clock.Now, Log: a.log, MaxSize: int64(a.cfg.Media.MaxSize), Quota: quota,
 	}
 	a.feeds.Media = a.files
+	m := a.cfg.Media
+	if m.Bucket == "" {
+		return nil
+	}
+	b, err := bucket.New(bucket.Options{URL: m.Bucket, Region: m.BucketRegion, KeyID: m.BucketKey, Secret: m.BucketSecret, Now: a.clock.Now})
+	if err != nil {
+		return fmt.Errorf("media.bucket: %w", err)
+	}
+	a.files.Objects = b
+	return nil
 }
 
 // remoteFiles requests metadata of external files through the guarded client.

@@ -37,6 +37,8 @@ const maxPuts = 4
 // removed from images and videos.
 type Files struct {
 	Store FileStore
+	// Objects stores the content of files; nil: the database does.
+	Objects Objects
 	// Posts is searched for posts that use a file; nil: no check.
 	Posts PostStore
 	// CheckUser returns a fault if there is no such user or the user may not publish. nil: every
@@ -101,7 +103,7 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 	case fault.CodeOf(err) != fault.NotFound:
 		return File{}, err
 	}
-	return s.store(ctx, f, inspected.Reader())
+	return s.store(ctx, f, inspected.Reader)
 }
 
 // spool copies an upload to a temporary file.
@@ -164,10 +166,14 @@ func inspectFile(r io.ReaderAt, size int64, name, contentType string) (*media.Fi
 	return f, err
 }
 
-// store writes a file piece by piece; the last step assigns it to the user.
-func (s *Files) store(ctx context.Context, f File, r io.Reader) (File, error) {
+// store writes the content of a file; the last step assigns the file to the user.
+func (s *Files) store(ctx context.Context, f File, open func() io.Reader) (File, error) {
 	temp := rand.Text()
-	stored, err := s.pieces(ctx, f, temp, r)
+	err := s.putContent(ctx, f, temp, open)
+	stored := File{}
+	if err == nil {
+		stored, err = s.Store.KeepFile(ctx, f, temp, s.quota())
+	}
 	if err == nil {
 		return stored, nil
 	}
@@ -184,20 +190,27 @@ func (s *Files) store(ctx context.Context, f File, r io.Reader) (File, error) {
 	return File{}, err
 }
 
-func (s *Files) pieces(ctx context.Context, f File, temp string, r io.Reader) (File, error) {
-	buf := make([]byte, PieceSize)
+// putContent writes the content of a file as one object, or else as pieces.
+func (s *Files) putContent(ctx context.Context, f File, temp string, open func() io.Reader) error {
+	if s.Objects != nil {
+		if err := s.Store.BeginObject(ctx, temp, s.now()); err != nil {
+			return err
+		}
+		return s.Objects.Put(ctx, temp, f.Type, f.Size, f.Hash, open)
+	}
+	r, buf := open(), make([]byte, PieceSize)
 	for n := 0; ; n++ {
 		got, err := io.ReadFull(r, buf)
 		if got > 0 {
 			if err := s.Store.PutFilePiece(ctx, temp, n, buf[:got], s.now()); err != nil {
-				return File{}, err
+				return err
 			}
 		}
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return s.Store.KeepFile(ctx, f, temp, s.quota())
+			return nil
 		case err != nil:
-			return File{}, fault.Wrap(fault.Unavailable, err, "The uploaded file could not be read again.")
+			return fault.Wrap(fault.Unavailable, err, "The uploaded file could not be read again.")
 		}
 	}
 }
@@ -227,7 +240,7 @@ func (s *Files) Open(ctx context.Context, user, hash string) (File, io.ReadSeekC
 	if err != nil {
 		return File{}, nil, err
 	}
-	return f, &fileReader{ctx: ctx, store: s.Store, file: f, have: -1}, nil
+	return f, s.reader(ctx, f), nil
 }
 
 // List lists a user's files, newest first, after the given one (nil: from the beginning). limit is
@@ -328,9 +341,38 @@ func postWords(p Post) string {
 	return clipRunes(s, 60)
 }
 
-// Sweep deletes the bytes of deleted files and of abandoned uploads. Call it about once an hour.
+// maxUpload is the age of an upload in progress that is deleted as abandoned.
+const maxUpload = 24 * time.Hour
+
+// Sweep deletes the content of deleted files and of abandoned uploads. If there are Objects, it also
+// moves content into them that the database has. Call it about once an hour.
 func (s *Files) Sweep(ctx context.Context) error {
-	return s.Store.SweepFiles(ctx, s.now().Add(-time.Hour))
+	if s.Objects == nil {
+		return s.Store.SweepFiles(ctx, s.now().Add(-maxUpload), nil)
+	}
+	return errors.Join(s.Store.SweepFiles(ctx, s.now().Add(-maxUpload), s.Objects.Delete), s.moveToObjects(ctx))
+}
+
+// moveBatch is the number of files that are listed at once to move their content.
+const moveBatch = 100
+
+// moveToObjects moves all content in pieces into objects.
+func (s *Files) moveToObjects(ctx context.Context) error {
+	for {
+		list, err := s.Store.FilesInPieces(ctx, moveBatch)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, f := range list {
+			temp := rand.Text()
+			if err := s.putContent(ctx, f, temp, func() io.Reader { return s.reader(ctx, f) }); err != nil {
+				return err
+			}
+			if err := s.Store.ReplacePieces(ctx, f.Hash, temp); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // isHash reports whether s has 16 to 64 hexadecimal digits.

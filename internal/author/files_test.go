@@ -12,7 +12,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -262,4 +264,100 @@ func TestEnclosureTypeAndLengthAreDetected(t *testing.T) {
 
 func (s *memoryFiles) FileInGroup(context.Context, string, string, string) (bool, error) {
 	return false, nil
+}
+
+// memoryObjects is an [author.Objects] in memory.
+type memoryObjects struct {
+	sync.Mutex
+	of map[string][]byte
+}
+
+func (o *memoryObjects) Put(_ context.Context, name, _ string, size int64, hash string, open func() io.Reader) error {
+	b, err := io.ReadAll(open())
+	if sum := sha256.Sum256(b); err != nil || int64(len(b)) != size || hex.EncodeToString(sum[:]) != hash {
+		return fmt.Errorf("%d of %d bytes, hash %s, %w", len(b), size, hash, err)
+	}
+	o.Lock()
+	defer o.Unlock()
+	o.of[name] = b
+	return nil
+}
+
+func (o *memoryObjects) Read(_ context.Context, name string, offset int64, n int) ([]byte, error) {
+	o.Lock()
+	defer o.Unlock()
+	return slices.Clone(o.of[name][offset : offset+int64(n)]), nil
+}
+
+func (o *memoryObjects) Delete(_ context.Context, name string) error {
+	o.Lock()
+	defer o.Unlock()
+	delete(o.of, name)
+	return nil
+}
+
+func TestSweepMovesContentIntoObjectsWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	files, _ := newFiles(t)
+	content := noise(3*author.PieceSize + 5)
+	f := put(t, files, "alice", "a.bin", content)
+	_, r, err := files.Open(t.Context(), "alice", f.Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	got := make([]byte, author.PieceSize+1)
+	if _, err := io.ReadFull(r, got); err != nil {
+		t.Fatal(err)
+	}
+	objects := &memoryObjects{of: map[string][]byte{}}
+	moved := &author.Files{Store: files.Store, Objects: objects, Now: files.Now}
+	if err := moved.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(objects.of) != 1 {
+		t.Fatalf("%d objects", len(objects.of))
+	}
+	_, after, err := moved.Open(t.Context(), "alice", f.Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer after.Close()
+	if all, err := io.ReadAll(after); err != nil || !bytes.Equal(all, content) {
+		t.Errorf("%d bytes, %v", len(all), err)
+	}
+	// The first reader was opened without access to the objects.
+	if _, err := io.ReadAll(r); fault.CodeOf(err) != fault.Unavailable {
+		t.Errorf("a reader without objects: %v", err)
+	}
+	if err := moved.Remove(t.Context(), "alice", f.Hash, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := moved.Sweep(t.Context()); err != nil || len(objects.of) != 0 {
+		t.Errorf("%d objects are left, %v", len(objects.of), err)
+	}
+}
+
+func TestReaderFollowsContentIntoAnObject(t *testing.T) {
+	t.Parallel()
+	files, _ := newFiles(t)
+	content := noise(3*author.PieceSize + 5)
+	f := put(t, files, "alice", "a.bin", content)
+	files.Objects = &memoryObjects{of: map[string][]byte{}}
+	_, r, err := files.Open(t.Context(), "alice", f.Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	got := make([]byte, author.PieceSize+1)
+	if _, err := io.ReadFull(r, got); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(r)
+	if err != nil || !bytes.Equal(append(got, rest...), content) {
+		t.Errorf("%d and %d bytes, %v", len(got), len(rest), err)
+	}
 }

@@ -19,11 +19,12 @@ type memoryFiles struct {
 	files  map[string]author.File // by user and hash
 	pieces map[string][]byte      // by hash or temp, and number
 	begun  map[string]time.Time   // by temp
+	object map[string]string      // name of the object, by hash; the name itself while it is uploaded
 	fail   error                  // error of all writes
 }
 
 func newMemoryFiles() *memoryFiles {
-	return &memoryFiles{files: map[string]author.File{}, pieces: map[string][]byte{}, begun: map[string]time.Time{}}
+	return &memoryFiles{files: map[string]author.File{}, pieces: map[string][]byte{}, begun: map[string]time.Time{}, object: map[string]string{}}
 }
 
 func pieceKey(of string, n int) string { return fmt.Sprintf("%s %d", of, n) }
@@ -54,6 +55,9 @@ func (s *memoryFiles) KeepFile(_ context.Context, f author.File, temp string, qu
 	}
 	if quota > 0 && sum > quota {
 		return author.File{}, fault.New(fault.TooMany, "Too much.")
+	}
+	if s.object[temp] != "" && s.object[f.Hash] == "" {
+		s.object[f.Hash] = temp
 	}
 	for n := 0; ; n++ {
 		b, ok := s.pieces[pieceKey(temp, n)]
@@ -135,7 +139,39 @@ func (s *memoryFiles) RemoveFile(_ context.Context, user, hash string) error {
 	return nil
 }
 
-func (s *memoryFiles) SweepFiles(_ context.Context, before time.Time) error {
+func (s *memoryFiles) BeginObject(_ context.Context, temp string, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.object[temp], s.begun[temp] = temp, now
+	return nil
+}
+
+func (s *memoryFiles) FileObject(_ context.Context, hash string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.object[hash], nil
+}
+
+func (s *memoryFiles) FilesInPieces(_ context.Context, limit int) (list []author.File, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.files {
+		if s.object[f.Hash] == "" && len(list) < limit {
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+func (s *memoryFiles) ReplacePieces(_ context.Context, hash, temp string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(hash)
+	s.object[hash] = temp
+	return nil
+}
+
+func (s *memoryFiles) SweepFiles(ctx context.Context, before time.Time, remove func(context.Context, string) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := map[string]bool{}
@@ -147,5 +183,14 @@ func (s *memoryFiles) SweepFiles(_ context.Context, before time.Time) error {
 		at, begun := s.begun[of]
 		return !kept[of] && (!begun || at.Before(before))
 	})
+	for hash, name := range s.object {
+		if hash != name && !kept[hash] && remove != nil {
+			if err := remove(ctx, name); err != nil {
+				return err
+			}
+			delete(s.object, hash)
+			delete(s.object, name)
+		}
+	}
 	return nil
 }

@@ -14,14 +14,24 @@ import (
 	"cloudburst/internal/media"
 )
 
+// objectPiece is the number of bytes that one request reads of an object.
+const objectPiece = 1 << 20
+
 // fileReader reads a file piece by piece, with one piece in memory.
 type fileReader struct {
-	ctx   context.Context
-	store FileStore
-	file  File
-	at    int64
-	have  int // number of piece; -1: none
-	piece []byte
+	ctx     context.Context
+	store   FileStore
+	objects Objects
+	file    File
+	object  string // name of the object; "": the content is in pieces
+	size    int64  // of a piece; 0: object is not known yet
+	at      int64
+	have    int64 // number of piece; -1: none
+	piece   []byte
+}
+
+func (s *Files) reader(ctx context.Context, f File) *fileReader {
+	return &fileReader{ctx: ctx, store: s.Store, objects: s.Objects, file: f, have: -1}
 }
 
 func (r *fileReader) Read(p []byte) (int, error) {
@@ -34,20 +44,65 @@ func (r *fileReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	n := int(r.at / PieceSize)
-	if n != r.have {
-		b, err := r.store.FilePieceAt(r.ctx, r.file.Hash, n)
-		if err != nil {
-			return 0, fmt.Errorf("piece %d of the file %s: %w", n, r.file.Hash, err)
-		}
-		if want := min(r.file.Size-int64(n)*PieceSize, PieceSize); int64(len(b)) != want {
-			return 0, fmt.Errorf("piece %d of the file %s has %d bytes instead of %d", n, r.file.Hash, len(b), want)
-		}
-		r.have, r.piece = n, b
+	if err := r.load(); err != nil {
+		return 0, fmt.Errorf("byte %d of the file %s: %w", r.at, r.file.Hash, err)
 	}
-	k := copy(p, r.piece[r.at%PieceSize:])
+	k := copy(p, r.piece[r.at%r.size:])
 	r.at += int64(k)
 	return k, nil
+}
+
+// load reads the piece at the current position. Content can move from pieces into an object while it
+// is read.
+func (r *fileReader) load() error {
+	known := r.size > 0
+	if !known {
+		if err := r.locate(); err != nil {
+			return err
+		}
+	}
+	err := r.loadPiece()
+	if known && r.object == "" && fault.CodeOf(err) == fault.NotFound {
+		if err = r.locate(); err == nil {
+			err = r.loadPiece()
+		}
+	}
+	return err
+}
+
+// locate finds out whether the content is an object.
+func (r *fileReader) locate() (err error) {
+	if r.object, err = r.store.FileObject(r.ctx, r.file.Hash); err != nil {
+		return err
+	}
+	r.size, r.have = PieceSize, -1
+	if r.object != "" {
+		if r.size = objectPiece; r.objects == nil {
+			return fault.Wrap(fault.Unavailable, errors.New("its content is in a bucket, and media.bucket is not set"), "The file storage is not available.")
+		}
+	}
+	return nil
+}
+
+func (r *fileReader) loadPiece() (err error) {
+	n := r.at / r.size
+	if n == r.have {
+		return nil
+	}
+	want := min(r.file.Size-n*r.size, r.size)
+	var b []byte
+	if r.object != "" {
+		b, err = r.objects.Read(r.ctx, r.object, n*r.size, int(want))
+	} else {
+		b, err = r.store.FilePieceAt(r.ctx, r.file.Hash, int(n))
+	}
+	if err == nil && int64(len(b)) != want {
+		err = fmt.Errorf("piece %d has %d bytes instead of %d", n, len(b), want)
+	}
+	if err == nil {
+		r.have, r.piece = n, b
+	}
+	return err
 }
 
 func (r *fileReader) Seek(offset int64, whence int) (int64, error) {

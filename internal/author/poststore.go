@@ -2,6 +2,7 @@ package author
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"cloudburst/internal/event"
@@ -189,21 +190,45 @@ type FileStore interface {
 	// exist, the uploaded ones are deleted. quota limits the sum of Size of the user's files in
 	// bytes; 0: no limit. fault.TooMany: the quota is exceeded.
 	KeepFile(ctx context.Context, f File, temp string, quota int64) (File, error)
-	// DropFilePieces deletes the pieces of an upload.
+	// BeginObject begins an upload with the unique name temp whose content becomes the object temp in
+	// [Objects] instead of pieces.
+	BeginObject(ctx context.Context, temp string, now time.Time) error
+	// DropFilePieces deletes the pieces of an upload. An object is left to SweepFiles.
 	DropFilePieces(ctx context.Context, temp string) error
 	// File returns a file of a user; hash may be cut to 16 or more digits. fault.NotFound.
 	File(ctx context.Context, user, hash string) (File, error)
 	// FilePieceAt returns piece n of a file by its complete hash. fault.NotFound.
 	FilePieceAt(ctx context.Context, hash string, n int) ([]byte, error)
+	// FileObject returns the name of the object with the content of a file, by its complete hash; "":
+	// the content is in pieces. fault.NotFound.
+	FileObject(ctx context.Context, hash string) (name string, err error)
+	// FilesInPieces returns up to limit files whose content is in pieces, each content once.
+	FilesInPieces(ctx context.Context, limit int) ([]File, error)
+	// ReplacePieces replaces the pieces of a file, by its complete hash, with the object of the upload
+	// temp. If the content is not in pieces any more, it leaves the object to SweepFiles.
+	ReplacePieces(ctx context.Context, hash, temp string) error
 	// Files lists a user's files, newest first, after the given one (nil: from the beginning).
 	Files(ctx context.Context, user string, after *File, limit int) ([]File, error)
 	// FileInGroup reports whether a private post for a group uses a file of the user.
 	FileInGroup(ctx context.Context, user, slug, hash string) (bool, error)
 	// RemoveFile deletes a file of the user. fault.NotFound.
 	RemoveFile(ctx context.Context, user, hash string) error
-	// SweepFiles deletes the pieces without a user: of deleted files, and of uploads started before
-	// the given time.
-	SweepFiles(ctx context.Context, before time.Time) error
+	// SweepFiles deletes content without a user: of deleted files, and of uploads started before the
+	// given time. remove deletes the object with a name; nil: objects are left. If it fails, the sweep
+	// ends, and the next one tries the object again.
+	SweepFiles(ctx context.Context, before time.Time, remove func(ctx context.Context, name string) error) error
+}
+
+// Objects stores the content of files outside of the database, each as one object with a unique name
+// that is never used twice.
+type Objects interface {
+	// Put stores size bytes, whose SHA-256 is hash in hex. Each attempt reads them from a reader that
+	// open returns.
+	Put(ctx context.Context, name, contentType string, size int64, hash string, open func() io.Reader) error
+	// Read returns n bytes of an object from offset on.
+	Read(ctx context.Context, name string, offset int64, n int) ([]byte, error)
+	// Delete deletes an object; it is no error if there is none.
+	Delete(ctx context.Context, name string) error
 }
 
 // PieceSize is the size of a file's pieces in bytes.

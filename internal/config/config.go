@@ -98,6 +98,9 @@ type Write struct {
 type Media struct {
 	MaxSize int // bytes of one file
 	Quota   int // bytes of all files of a user; 0: no limit
+
+	Bucket, BucketRegion    string // URL of the bucket for file contents, and its region; "": the database
+	BucketKey, BucketSecret string // access key ID and secret access key
 }
 
 // Admin is the admin listener.

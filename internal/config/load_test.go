@@ -64,7 +64,7 @@ func TestDefaultSettingsAreValidAndHaveTheExpectedValues(t *testing.T) {
 		Profile:    "none",
 		Write:      Write{Limit: 140, LimitMode: "warn", MaxPosts: 1_000_000},
 		Webmention: Webmention{Receive: true, Send: true},
-		Media:      Media{MaxSize: 64 << 20, Quota: 1 << 30},
+		Media:      Media{MaxSize: 64 << 20, Quota: 1 << 30, BucketRegion: "us-east-1"},
 		River:      River{Public: "owner", Concurrency: 32, PerHost: 2, HostInterval: time.Second, Keep: 1000, KeepFor: 4320 * time.Hour, MaxFeeds: 5000, Images: "proxy"},
 		SMTP:       SMTP{TLS: "starttls", AccountLimit: 500, RecipientLimit: 200},
 		Trace:      Trace{Sample: 1},

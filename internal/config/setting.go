@@ -242,6 +242,18 @@ func writeSettings() []Setting {
 		{Name: "media.quota", Kind: Size, Default: "1GiB", Min: "0", Max: "1TiB",
 			Doc: "Space for all uploaded files of one user. 0: no limit.",
 			set: func(c *Config, p parsed) { c.Media.Quota = p.count }},
+		{Name: "media.bucket", Kind: Text, Default: "",
+			Doc: "URL of a bucket on S3-compatible storage for the content of uploaded files, such as https://s3.example.org/files. Contents in the database move there within an hour. Empty: the database stores them.",
+			set: func(c *Config, p parsed) { c.Media.Bucket = p.text }},
+		{Name: "media.bucket-region", Kind: Text, Default: "us-east-1",
+			Doc: "Region of the bucket, for signatures.",
+			set: func(c *Config, p parsed) { c.Media.BucketRegion = p.text }},
+		{Name: "media.bucket-key", Kind: Text, Default: "",
+			Doc: "Access key ID for the bucket. The key needs permission to put, get and delete objects.",
+			set: func(c *Config, p parsed) { c.Media.BucketKey = p.text }},
+		{Name: "media.bucket-secret", Kind: Text, Default: "", Secret: true,
+			Doc: "Secret access key for the bucket.",
+			set: func(c *Config, p parsed) { c.Media.BucketSecret = p.text }},
 	}
 }
 

@@ -82,8 +82,24 @@ func keepContent(ctx context.Context, c sqldb.Conn, f *author.File, temp string)
 		}
 		return dropPieces(ctx, c, temp)
 	}
+	var object bool
+	err = c.Query(ctx, `SELECT d.object FROM media_content AS d WHERE d.name = $1 AND d.hash = '' AND d.begun_at > 0 {LOCK}`,
+		func(rows *sql.Rows) error { return rows.Scan(&object) }, temp)
+	if err == nil && !object {
+		err = checkPieces(ctx, c, f, temp)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, `INSERT INTO media_content (name, hash, kept, begun_at) VALUES ($1, $2, true, $3)
+		ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, kept = true`, temp, f.Hash, sqldb.Millis(f.AddedAt))
+	return err
+}
+
+// checkPieces returns a fault if the pieces of an upload are incomplete.
+func checkPieces(ctx context.Context, c sqldb.Conn, f *author.File, temp string) error {
 	var pieces, end, size int64
-	err = c.Query(ctx, `SELECT COUNT(*), COALESCE(MAX(p.n) + 1, 0), COALESCE(SUM(length(p.piece)), 0) FROM media_piece AS p WHERE p.name = $1`,
+	err := c.Query(ctx, `SELECT COUNT(*), COALESCE(MAX(p.n) + 1, 0), COALESCE(SUM(length(p.piece)), 0) FROM media_piece AS p WHERE p.name = $1`,
 		func(rows *sql.Rows) error { return rows.Scan(&pieces, &end, &size) }, temp)
 	if err != nil {
 		return err
@@ -91,14 +107,16 @@ func keepContent(ctx context.Context, c sqldb.Conn, f *author.File, temp string)
 	if size != f.Size || pieces != end || pieces != (size+author.PieceSize-1)/author.PieceSize {
 		return fault.New(fault.Conflict, "The upload of the file %q is incomplete: %d of %d bytes arrived. Upload it again.", f.Name, size, f.Size)
 	}
-	_, err = c.Exec(ctx, `INSERT INTO media_content (name, hash, kept, begun_at) VALUES ($1, $2, true, $3)
-		ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, kept = true`, temp, f.Hash, sqldb.Millis(f.AddedAt))
-	return err
+	return nil
 }
 
-// dropPieces deletes an upload, unless it became the content of a file.
+// dropPieces deletes an upload, unless it became the content of a file. An object is left to the
+// next sweep.
 func dropPieces(ctx context.Context, c sqldb.Conn, temp string) error {
-	n, err := c.Exec(ctx, `DELETE FROM media_content WHERE name = $1 AND hash = ''`, temp)
+	n, err := c.Exec(ctx, `DELETE FROM media_content WHERE name = $1 AND hash = '' AND NOT object`, temp)
+	if err == nil && n == 0 {
+		_, err = c.Exec(ctx, `UPDATE media_content SET begun_at = 0 WHERE name = $1 AND hash = '' AND object`, temp)
+	}
 	if err != nil || n == 0 {
 		return err
 	}
@@ -175,28 +193,4 @@ func (s *fileStore) RemoveFile(ctx context.Context, user, hash string) error {
 			AND NOT EXISTS (SELECT 1 FROM media AS m WHERE m.hash = $1)`, sqldb.Clean(hash))
 		return err
 	})
-}
-
-// SweepFiles implements author.FileStore, with one transaction per file.
-func (s *fileStore) SweepFiles(ctx context.Context, before time.Time) error {
-	for more := true; more; {
-		err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-			more = false
-			name := ""
-			err := c.Query(ctx, `SELECT d.name FROM media_content AS d WHERE NOT d.kept AND d.begun_at < $1
-				ORDER BY d.begun_at, d.name LIMIT 1 {TAKE}`, func(rows *sql.Rows) error { more = true; return rows.Scan(&name) }, max(sqldb.Millis(before), 1))
-			if err != nil || !more {
-				return err
-			}
-			if _, err := c.Exec(ctx, `DELETE FROM media_piece WHERE name = $1`, name); err != nil {
-				return err
-			}
-			_, err = c.Exec(ctx, `DELETE FROM media_content WHERE name = $1`, name)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -29,6 +29,9 @@ func fileTests() map[string]func(*testing.T, *env) {
 		"FileOfPrivatePostsOnlyIsPrivate":               filePrivate,
 		"SweepDeletesUnusedContent":                     fileSweep,
 		"RemovedFileCanReturnBeforeSweep":               fileBack,
+		"ObjectHasContentOfFile":                        fileObject,
+		"SweepDeletesUnusedObjects":                     objectSweep,
+		"ObjectReplacesPieces":                          piecesReplaced,
 		"ConcurrentKeepRemoveAndSweepKeepFilesComplete": func(t *testing.T, e *env) { FilesTogether(t, e.Store, e.Store) },
 	}
 }
@@ -262,7 +265,7 @@ func fileRemoved(t *testing.T, e *env) {
 	storetest.Must(t, e.files(t).RemoveFile(e.Ctx, "alice", f.Hash))
 	_, err := e.files(t).File(e.Ctx, "alice", f.Hash)
 	storetest.WantFault(t, err, fault.NotFound)
-	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.In(time.Hour)))
+	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.In(time.Hour), nil))
 	content, ok := e.contentOf(t, f)
 	storetest.Same(t, "content of the other", []any{content, ok}, []any{"one", true})
 	storetest.Must(t, e.files(t).RemoveFile(e.Ctx, "bob", f.Hash))
@@ -278,7 +281,7 @@ func fileSweep(t *testing.T, e *env) {
 	e.receive(t, "old", "old")
 	e.Now = e.In(time.Hour)
 	e.receive(t, "new", "new")
-	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.Now))
+	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.Now, nil))
 	_, ok := e.contentOf(t, kept)
 	storetest.Same(t, "content of the kept file", ok, true)
 	_, err := e.files(t).KeepFile(e.Ctx, e.file("alice", "old"), "old", 0)
@@ -287,7 +290,7 @@ func fileSweep(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", "removed"), "none", 0)
 	storetest.WantFault(t, err, fault.Conflict)
-	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, time.Time{}))
+	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, time.Time{}, nil))
 }
 
 func fileBack(t *testing.T, e *env) {
@@ -295,7 +298,7 @@ func fileBack(t *testing.T, e *env) {
 	f := e.keep(t, "alice", content)
 	storetest.Must(t, e.files(t).RemoveFile(e.Ctx, "alice", f.Hash))
 	f = e.keep(t, "bob", content)
-	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.In(time.Hour)))
+	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.In(time.Hour), nil))
 	if got, ok := e.contentOf(t, f); !ok || got != content {
 		t.Errorf("read %d of %d bytes", len(got), len(content))
 	}
@@ -306,6 +309,7 @@ func fileBack(t *testing.T, e *env) {
 func FilesTogether(t *testing.T, a, b hub.Store) {
 	const workers, rounds = 6, 25
 	stores := []*env{newEnv(t, a), newEnv(t, b)}
+	var objects sync.Map // contents by name
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
@@ -314,27 +318,30 @@ func FilesTogether(t *testing.T, a, b hub.Store) {
 			for round := range rounds {
 				temp := fmt.Sprint(user, "-", round)
 				f := e.file(user, "shared")
-				err := e.files(t).PutFilePiece(e.Ctx, temp, 0, []byte("shared"), e.Now)
-				if err == nil {
-					_, err = e.files(t).KeepFile(e.Ctx, f, temp, 100)
+				if err := e.putShared(t, &objects, temp, round%2 == 0); err != nil {
+					t.Errorf("uploading: %v", err)
+					return
 				}
-				if err != nil {
+				if _, err := e.files(t).KeepFile(e.Ctx, f, temp, 100); err != nil {
 					t.Errorf("keeping: %v", err)
 					return
 				}
-				if piece, err := e.files(t).FilePieceAt(e.Ctx, f.Hash, 0); err != nil || string(piece) != "shared" {
-					t.Errorf("a stored file reads %q, %v", piece, err)
+				if got, err := e.readShared(t, &objects, f); err != nil || got != "shared" {
+					t.Errorf("a stored file reads %q, %v", got, err)
 				}
 				if err := e.files(t).RemoveFile(e.Ctx, user, f.Hash); err != nil {
 					t.Errorf("removing: %v", err)
 				}
-				if err := e.files(t).SweepFiles(e.Ctx, e.Now); err != nil {
+				if err := e.files(t).SweepFiles(e.Ctx, e.Now, deleteFrom(&objects)); err != nil {
 					t.Errorf("sweeping: %v", err)
 				}
 			}
 		})
 	}
 	group.Wait()
-	_, ok := stores[0].contentOf(t, stores[0].file("", "shared"))
+	e := stores[0]
+	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.In(time.Hour), deleteFrom(&objects)))
+	_, ok := e.contentOf(t, e.file("", "shared"))
 	storetest.Same(t, "content without users", ok, false)
+	objects.Range(func(name, _ any) bool { t.Errorf("the object %v is left", name); return true })
 }

@@ -132,7 +132,7 @@ func (e *env) callFiles(t *testing.T, user string) {
 	_, err := e.files(t).File(e.Ctx, user, f.Hash[:16])
 	storetest.Must(t, err)
 	storetest.Must(t, e.files(t).RemoveFile(e.Ctx, user, f.Hash))
-	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.Now))
+	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.Now, nil))
 	storetest.Must(t, e.files(t).DropFilePieces(e.Ctx, "none"))
 }
 
