@@ -19,7 +19,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Files stores the files of users. [*author.Files] implements it.
+// Files stores the files of users. [*upload.Files] implements it.
 type Files interface {
 	Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error)
 	Path(f author.File) string

@@ -21,6 +21,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/upload"
 	"cloudburst/internal/author/version"
 	"cloudburst/internal/bucket"
 	"cloudburst/internal/conversation"
@@ -47,7 +48,7 @@ type hosted struct {
 	notifier   *publish.Notifier // notifies about saves of users
 	late       chan struct{}     // signals that notifying about a version failed
 	audience   *audience.Audience
-	files      *author.Files // files attached to posts
+	files      *upload.Files // files attached to posts
 	layer      *syndicate.Layer
 
 	conversation  *conversation.Conversation

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/upload"
 	"cloudburst/internal/bucket"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
@@ -20,7 +21,7 @@ func (a *App) newFiles(st store.Store) error {
 	if quota == 0 {
 		quota = -1
 	}
-	a.files = &author.Files{
+	a.files = &upload.Files{
 		Store: st, Posts: st, CheckUser: a.authors.CheckUser, Origin: a.names.Public, Remote: remoteFiles{a.client},
 		Now: a.clock.Now, Log: a.log, MaxSize: int64(a.cfg.Media.MaxSize), Quota: quota,
 	}
@@ -40,18 +41,18 @@ func (a *App) newFiles(st store.Store) error {
 // remoteFiles requests metadata of external files through the guarded client.
 type remoteFiles struct{ *fetch.Client }
 
-// About implements author.Remote.
-func (r remoteFiles) About(ctx context.Context, url string) (author.RemoteFile, error) {
+// About implements upload.Remote.
+func (r remoteFiles) About(ctx context.Context, url string) (upload.RemoteFile, error) {
 	about, err := r.Client.About(ctx, url)
 	switch {
 	case err != nil:
-		return author.RemoteFile{}, fault.Wrap(fault.Unreadable, err, "The file %s %s.", fetch.Redact(url), strings.TrimRight(fetch.Text(err), "."))
+		return upload.RemoteFile{}, fault.Wrap(fault.Unreadable, err, "The file %s %s.", fetch.Redact(url), strings.TrimRight(fetch.Text(err), "."))
 	case about.Status == http.StatusNotFound || about.Status == http.StatusGone:
-		return author.RemoteFile{}, fault.New(fault.Unreadable, "There is no file at %s: its server answered %d.", fetch.Redact(url), about.Status)
+		return upload.RemoteFile{}, fault.New(fault.Unreadable, "There is no file at %s: its server answered %d.", fetch.Redact(url), about.Status)
 	case about.Status < 200 || about.Status > 299:
-		return author.RemoteFile{}, fault.New(fault.Unreadable, "The file %s cannot be read: its server answered %d.", fetch.Redact(url), about.Status)
+		return upload.RemoteFile{}, fault.New(fault.Unreadable, "The file %s cannot be read: its server answered %d.", fetch.Redact(url), about.Status)
 	}
-	return author.RemoteFile{Type: about.Type, Length: about.Length, Head: about.Head}, nil
+	return upload.RemoteFile{Type: about.Type, Length: about.Length, Head: about.Head}, nil
 }
 
 // moves exports and imports all data of an author.

@@ -316,8 +316,3 @@ func groupDocument(p *Posts, user string) func(w Writer, slug string, newest []P
 		}
 	}
 }
-
-// InGroup reports whether a private post for a group uses a file.
-func (s *Files) InGroup(ctx context.Context, f File, slug string) (bool, error) {
-	return s.Store.FileInGroup(ctx, f.User, slug, f.Hash)
-}

@@ -136,7 +136,7 @@ func dropInvalid(c *Content) {
 	if len(c.Source) > MaxSource {
 		c.Source = clipBytes(c.Source, MaxSource-1024)
 	}
-	if _, err := checkURL("", c.Link, false); err != nil {
+	if _, err := CheckURL("", c.Link, false); err != nil {
 		c.Link = ""
 	}
 	if checkReply(c) != nil {
@@ -169,7 +169,7 @@ func dropInvalidNodes(nodes []Node, depth int, left, count *int) []Node {
 		if *count > MaxNodes || *left < 0 {
 			break
 		}
-		if _, err := checkURL("", n.Link, false); err != nil {
+		if _, err := CheckURL("", n.Link, false); err != nil {
 			n.Link = ""
 		}
 		n.Categories, n.Enclosures = validCategories(n.Categories), validEnclosures(n.Enclosures)

@@ -271,7 +271,7 @@ func headlines(list []feed.Outline) []Node {
 			case "text":
 				n.Text = markup.ToMarkdown(a.Value, HTML)
 			case "url":
-				if link, err := checkURL("", a.Value, false); err == nil {
+				if link, err := CheckURL("", a.Value, false); err == nil {
 					n.Link = link
 				} else {
 					rest = append(rest, a)

@@ -60,7 +60,7 @@ func fromOutlines(list []opml.Outline, e *expansion) []Node {
 
 // link sets the link and the enclosure of a headline.
 func (n *Node) link(o *opml.Outline) {
-	if link, err := checkURL("", o.URL, false); err == nil {
+	if link, err := CheckURL("", o.URL, false); err == nil {
 		n.Link = link
 	} else if o.URL != "" {
 		n.Attrs = append(n.Attrs, feed.Attr{Name: "url", Value: o.URL})

@@ -57,7 +57,7 @@ func checkContent(c *Content) error {
 	if err = checkProperties(c.Properties); err != nil {
 		return fault.In(err, "properties")
 	}
-	if c.Link, err = checkURL("link", c.Link, false); err != nil {
+	if c.Link, err = CheckURL("link", c.Link, false); err != nil {
 		return fault.In(err, "link")
 	}
 	if err = checkEnclosures(c.Enclosures); err != nil {
@@ -93,10 +93,10 @@ func checkReply(c *Content) (err error) {
 	if r == nil {
 		return nil
 	}
-	if r.URL, err = checkURL("post that this answers", r.URL, true); err != nil {
+	if r.URL, err = CheckURL("post that this answers", r.URL, true); err != nil {
 		return fault.In(err, "url")
 	}
-	if r.Feed, err = checkURL("feed of the post that this answers", r.Feed, false); err != nil {
+	if r.Feed, err = CheckURL("feed of the post that this answers", r.Feed, false); err != nil {
 		return fault.In(err, "feed")
 	}
 	r.GUID, r.Title = strings.TrimSpace(markup.CleanText(r.GUID)), clipRunes(strings.Join(strings.Fields(markup.CleanText(r.Title)), " "), MaxTitle)
@@ -119,12 +119,12 @@ func checkCard(c *Content) (err error) {
 	if k == nil {
 		return nil
 	}
-	if k.URL, err = checkURL("link preview", k.URL, false); err != nil {
+	if k.URL, err = CheckURL("link preview", k.URL, false); err != nil {
 		return fault.In(err, "url")
 	}
 	k.Title = clipRunes(strings.Join(strings.Fields(markup.CleanText(k.Title)), " "), MaxTitle)
 	k.Description = clipRunes(strings.Join(strings.Fields(markup.CleanText(k.Description)), " "), maxCardText)
-	if k.Image, err = checkURL("image", k.Image, false); err != nil {
+	if k.Image, err = CheckURL("image", k.Image, false); err != nil {
 		k.Image = ""
 	}
 	if k.URL == "" {
@@ -156,7 +156,7 @@ func checkNode(n *Node, depth int, left, count *int) (err error) {
 	if *left -= n.size(); *left < 0 {
 		return fault.New(fault.Invalid, "The text and its outline have more than %d bytes (256 KiB) together.", MaxSource)
 	}
-	if n.Link, err = checkURL("link of a headline", n.Link, false); err != nil {
+	if n.Link, err = CheckURL("link of a headline", n.Link, false); err != nil {
 		return fault.In(err, "link")
 	}
 	if n.Categories, err = checkCategories(n.Categories); err != nil {
@@ -237,8 +237,8 @@ func checkEnclosure(e *Enclosure) (err error) {
 	return fault.In(fault.New(fault.Invalid, what, clip(e.URL)), field)
 }
 
-// checkURL returns a URL in its stored form. anyScheme allows schemes other than http and https.
-func checkURL(what, raw string, anyScheme bool) (string, error) {
+// CheckURL returns a URL in its stored form. anyScheme allows schemes other than http and https.
+func CheckURL(what, raw string, anyScheme bool) (string, error) {
 	raw = strings.TrimSpace(markup.CleanText(raw))
 	if raw == "" {
 		return "", nil
@@ -257,11 +257,11 @@ func checkURL(what, raw string, anyScheme bool) (string, error) {
 	return asciiURL(u.String()), nil
 }
 
-// checkFileURL is like checkURL that also accepts a path of this server.
+// checkFileURL is like CheckURL that also accepts a path of this server.
 func checkFileURL(what, raw string) (string, error) {
 	raw = strings.TrimSpace(markup.CleanText(raw))
 	if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") {
-		return checkURL(what, raw, false)
+		return CheckURL(what, raw, false)
 	}
 	if len(raw) > maxURL {
 		return "", fault.New(fault.Invalid, "The address of the %s has %d bytes; at most %d are accepted.", what, len(raw), maxURL)

@@ -114,7 +114,7 @@ func checkProfile(f *Profile) (err error) {
 	if err := checkPageSettings(&f.Page); err != nil {
 		return err
 	}
-	if f.Link, err = checkURL("page", f.Link, false); err != nil {
+	if f.Link, err = CheckURL("page", f.Link, false); err != nil {
 		return fault.In(err, "link")
 	}
 	f.Avatar, err = checkFileURL("image", f.Avatar)

@@ -315,7 +315,7 @@ func checkPageSettings(s *PageSettings) (err error) {
 		if utf8.RuneCountInString(l.Title) > maxLinkTitle {
 			return fault.In(fault.New(fault.Invalid, "The title %q has more than %d characters.", clip(l.Title), maxLinkTitle), "links")
 		}
-		if l.URL, err = checkURL("link", l.URL, false); err != nil {
+		if l.URL, err = CheckURL("link", l.URL, false); err != nil {
 			return fault.In(err, "links")
 		}
 		if l.URL == "" {

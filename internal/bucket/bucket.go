@@ -148,7 +148,7 @@ func (b *Bucket) do(ctx context.Context, key, hash string, limit int, build func
 		if status, body, err = b.send(req, hash, limit); err == nil {
 			return body, nil
 		}
-		if status == http.StatusNotFound && !strings.Contains(err.Error(), "NoSuchBucket") {
+		if e, ok := errors.AsType[*refusalError](err); ok && status == http.StatusNotFound && e.code != noBucket {
 			return nil, fault.Wrap(fault.NotFound, err, "The content of this file is missing in the file storage.")
 		}
 		if ctx.Err() != nil || status != 0 && status < 500 && status != http.StatusTooManyRequests {
@@ -185,15 +185,32 @@ func (b *Bucket) send(req *http.Request, hash string, limit int) (status int, bo
 	return res.StatusCode, buf.Bytes(), err
 }
 
-// refusal returns the error that the storage states in its response.
+// refusal returns the error that a response of the storage states.
 func refusal(res *http.Response) error {
 	var doc struct {
 		Code    string
 		Message string
 	}
-	raw, _ := io.ReadAll(io.LimitReader(res.Body, maxError))
-	if err := xml.Unmarshal(raw, &doc); err != nil || doc.Code == "" {
-		return fmt.Errorf("it responded with status %d", res.StatusCode)
+	e := &refusalError{status: res.StatusCode}
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxError))
+	if err == nil && xml.Unmarshal(raw, &doc) == nil { // without a document, the status is all
+		e.code, e.message = doc.Code, doc.Message
 	}
-	return fmt.Errorf("it responded with status %d, %s: %s", res.StatusCode, doc.Code, strings.TrimRight(doc.Message, "."))
+	return e
+}
+
+// noBucket is the code of storage that has no such bucket.
+const noBucket = "NoSuchBucket"
+
+// refusalError is an error response of the storage.
+type refusalError struct {
+	status        int
+	code, message string // "": not stated
+}
+
+func (e *refusalError) Error() string {
+	if e.code == "" {
+		return fmt.Sprintf("it responded with status %d", e.status)
+	}
+	return fmt.Sprintf("it responded with status %d, %s: %s", e.status, e.code, strings.TrimRight(e.message, "."))
 }

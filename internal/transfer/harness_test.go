@@ -15,6 +15,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/feed/render"
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/upload"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/store/sqlite/sqlitetest"
@@ -25,7 +26,7 @@ type testServer struct {
 	*Transfer
 	t     *testing.T
 	posts *author.Posts
-	files *author.Files
+	files *upload.Files
 	site  *author.Site
 }
 
@@ -48,7 +49,7 @@ func newTestServer(t *testing.T, origin string) *testServer {
 	s := &testServer{t: t}
 	s.posts = &author.Posts{Store: st, Feeds: &author.Feeds{Store: st, Log: log, Now: now}, Origin: at, Now: now, Log: log,
 		About: func(user string) render.Options { return render.Options{Self: origin + "/" + user + "/rss.xml"} }}
-	s.files = &author.Files{Store: st, Posts: st, Origin: at, Now: now, Log: log, Temp: t.TempDir()}
+	s.files = &upload.Files{Store: st, Posts: st, Origin: at, Now: now, Log: log, Temp: t.TempDir()}
 	s.site = &author.Site{Store: st, Posts: s.posts, Now: now}
 	s.Transfer = &Transfer{Posts: author.Groups{Posts: s.posts}, Files: s.files, Site: s.site, Origin: at, Now: now, batchSize: 7}
 	return s

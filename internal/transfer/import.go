@@ -105,7 +105,7 @@ const (
 // result describes it; a repeated import continues.
 //
 // The faults are written for users. Invalid means that the file has an unknown type, is damaged or
-// contradicts itself. Others are those of author.Posts.Import and author.Files.Put.
+// contradicts itself. Others are those of author.Posts.Import and upload.Files.Put.
 func (t *Transfer) Import(ctx context.Context, user string, r io.ReaderAt, size int64, opts Options, progress Progress) (Result, error) {
 	head := make([]byte, min(size, sniffFormat))
 	if n, err := r.ReadAt(head, 0); err != nil && (!errors.Is(err, io.EOF) || n < len(head)) {

@@ -24,7 +24,7 @@ type Posts interface {
 	FromFeed(f *feed.Feed, at time.Time) []author.Post
 }
 
-// Files is the interface to the stored files; *author.Files implements it.
+// Files is the interface to the stored files; *upload.Files implements it.
 type Files interface {
 	Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error)
 	Get(ctx context.Context, user, hash string) (author.File, error)

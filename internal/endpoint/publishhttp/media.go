@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/media"
 )
 
-// Media reads the files of posts. [*author.Files] implements it.
+// Media reads the files of posts. [*upload.Files] implements it.
 type Media interface {
 	// Open opens a file by at least the first 16 digits of its hash. It returns fault.NotFound for
 	// an unknown file.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/upload"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/store/sqlite/sqlitetest"
 	"cloudburst/protocol/metaweblog"
@@ -39,7 +40,7 @@ func newWeblog(t testing.TB) *weblog {
 	d.Feeds.Authors = d.authors
 	w := &weblog{harness: d}
 	w.posts = &author.Posts{Store: st, Feeds: d.authors, Origin: origin, About: d.Feeds.About, Now: now, Log: log, LimitMode: author.LimitOff}
-	files := &author.Files{Store: st, Posts: st, Origin: origin, Now: now, Log: log, Temp: t.TempDir()}
+	files := &upload.Files{Store: st, Posts: st, Origin: origin, Now: now, Log: log, Temp: t.TempDir()}
 	w.editor = &MetaWeblog{Posts: w.posts, Files: files, Accounts: d.accounts, Public: origin, Log: log}
 	d.Feeds.RSD = w.editor.ServeRSD
 	mux := http.NewServeMux()

@@ -37,7 +37,7 @@ func addWarning(header http.Header, sentence string) {
 	}
 }
 
-// Files stores the files of users: images, audio and others. [*author.Files] implements it.
+// Files stores the files of users: images, audio and others. [*upload.Files] implements it.
 type Files interface {
 	// Put stores the content of r, read to its end. Errors: fault.TooMany if the user has no space
 	// left, fault.Invalid for a file that is too large or of an unsupported type.

@@ -1,4 +1,4 @@
-package author_test
+package upload_test
 
 import (
 	"bytes"
@@ -17,16 +17,18 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/upload"
 	"cloudburst/internal/fault"
 )
 
-func newFiles(t *testing.T) (*author.Files, *memoryFiles) {
+const origin = "https://here.example"
+
+func newFiles(t *testing.T) (*upload.Files, *memoryFiles) {
 	t.Helper()
 	s := newMemoryFiles()
-	return &author.Files{Store: s, Temp: t.TempDir(), Origin: func() string { return origin }}, s
+	return &upload.Files{Store: s, Temp: t.TempDir(), Origin: func() string { return origin }}, s
 }
 
 // noise returns bytes of no known format.
@@ -46,7 +48,7 @@ func smallPNG(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-func put(t *testing.T, files *author.Files, user, name string, b []byte) author.File {
+func put(t *testing.T, files *upload.Files, user, name string, b []byte) author.File {
 	t.Helper()
 	f, err := files.Put(t.Context(), user, name, "", bytes.NewReader(b))
 	if err != nil {
@@ -180,45 +182,48 @@ func TestRefusedUserCannotUpload(t *testing.T) {
 	}
 }
 
+// fakePosts is an [author.PostStore] with a list of posts.
+type fakePosts struct {
+	author.PostStore
+	list []author.Post
+}
+
+func (p *fakePosts) Posts(context.Context, author.PostQuery) ([]author.Post, error) {
+	return p.list, nil
+}
+
 func TestFileUsedByAPostIsDeletedOnlyAfterConfirmation(t *testing.T) {
 	t.Parallel()
-	withHarness(t, func(t *testing.T, d *harness) {
-		s := newMemoryFiles()
-		files := &author.Files{Store: s, Posts: d.Store, Temp: os.TempDir(), Now: time.Now}
-		f := put(t, files, "alice", "a.png", smallPNG(t))
-		for i := range 3 {
-			d.post(fmt.Sprintf("words %d", i))
+	files, s := newFiles(t)
+	f := put(t, files, "alice", "a.png", smallPNG(t))
+	posts := &fakePosts{list: make([]author.Post, 3)}
+	posts.list[2].Title, posts.list[2].Enclosures = "With an image", []author.Enclosure{{URL: files.Path(f)}}
+	files.Posts = posts
+	err := files.Remove(t.Context(), "alice", f.Hash, false)
+	if want := "a.png is used in the post “With an image”, which would lose it"; fault.CodeOf(err) != fault.Conflict || !strings.Contains(fault.Message(err), want) {
+		t.Errorf("a used file: %v", err)
+	}
+	posts.list = posts.list[:2]
+	if err := files.Remove(t.Context(), "alice", f.Hash[:16], false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := files.Get(t.Context(), "alice", f.Hash); fault.CodeOf(err) != fault.NotFound {
+		t.Error(err)
+	}
+	if err := files.Sweep(t.Context()); err != nil || len(s.pieces) != 0 {
+		t.Errorf("%d pieces are left, %v", len(s.pieces), err)
+	}
+	for _, hash := range []string{"", "abc", strings.Repeat("g", 64), strings.Repeat("a", 65), "../../etc/passwd0000"} {
+		if _, err := files.Get(t.Context(), "alice", hash); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("%q: %v", hash, err)
 		}
-		post := d.must(d.Save(d.ctx, author.Edit{User: "alice", To: author.Draft, Change: func(c *author.Content) error {
-			c.Title, c.Enclosures = "With an image", []author.Enclosure{{URL: files.Path(f)}}
-			return nil
-		}}))
-		err := files.Remove(d.ctx, "alice", f.Hash, false)
-		d.wantRefusal(err, fault.Conflict, "a.png is used in the post “With an image”, which would lose it")
-		if _, err := d.Delete(d.ctx, "alice", post.ID, 0, "test"); err != nil {
-			t.Fatal(err)
-		}
-		if err := files.Remove(d.ctx, "alice", f.Hash[:16], false); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := files.Get(d.ctx, "alice", f.Hash); fault.CodeOf(err) != fault.NotFound {
-			t.Error(err)
-		}
-		if err := files.Sweep(d.ctx); err != nil || len(s.pieces) != 0 {
-			t.Errorf("%d pieces are left, %v", len(s.pieces), err)
-		}
-		for _, hash := range []string{"", "abc", strings.Repeat("g", 64), strings.Repeat("a", 65), "../../etc/passwd0000"} {
-			if _, err := files.Get(d.ctx, "alice", hash); fault.CodeOf(err) != fault.NotFound {
-				t.Errorf("%q: %v", hash, err)
-			}
-		}
-	})
+	}
 }
 
 // fixedRemote is a Remote with fixed responses.
-type fixedRemote map[string]author.RemoteFile
+type fixedRemote map[string]upload.RemoteFile
 
-func (e fixedRemote) About(_ context.Context, url string) (author.RemoteFile, error) {
+func (e fixedRemote) About(_ context.Context, url string) (upload.RemoteFile, error) {
 	f, ok := e[url]
 	if !ok {
 		return f, fault.New(fault.Unreadable, "Connection refused.")
@@ -311,7 +316,7 @@ func TestSweepMovesContentIntoObjectsWhileItIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	objects := &memoryObjects{of: map[string][]byte{}}
-	moved := &author.Files{Store: files.Store, Objects: objects, Now: files.Now}
+	moved := &upload.Files{Store: files.Store, Objects: objects, Now: files.Now}
 	if err := moved.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package author_test
+package upload_test
 
 import (
 	"context"

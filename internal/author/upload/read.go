@@ -1,4 +1,4 @@
-package author
+package upload
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"mime"
 	"strings"
 
+	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
 	"cloudburst/internal/media"
@@ -20,9 +21,9 @@ const objectPiece = 1 << 20
 // fileReader reads a file piece by piece, with one piece in memory.
 type fileReader struct {
 	ctx     context.Context
-	store   FileStore
-	objects Objects
-	file    File
+	store   author.FileStore
+	objects author.Objects
+	file    author.File
 	object  string // name of the object; "": the content is in pieces
 	size    int64  // of a piece; 0: object is not known yet
 	at      int64
@@ -30,7 +31,7 @@ type fileReader struct {
 	piece   []byte
 }
 
-func (s *Files) reader(ctx context.Context, f File) *fileReader {
+func (s *Files) reader(ctx context.Context, f author.File) *fileReader {
 	return &fileReader{ctx: ctx, store: s.Store, objects: s.Objects, file: f, have: -1}
 }
 
@@ -75,7 +76,7 @@ func (r *fileReader) locate() (err error) {
 	if r.object, err = r.store.FileObject(r.ctx, r.file.Hash); err != nil {
 		return err
 	}
-	r.size, r.have = PieceSize, -1
+	r.size, r.have = author.PieceSize, -1
 	if r.object != "" {
 		if r.size = objectPiece; r.objects == nil {
 			return fault.Wrap(fault.Unavailable, errors.New("its content is in a bucket, and media.bucket is not set"), "The file storage is not available.")
@@ -152,25 +153,25 @@ type RemoteFile struct {
 
 // Describe returns type and length of a file for an enclosure. It looks up files of this server by
 // path or URL, and queries other servers. fault.NotFound, fault.Invalid, fault.Unreadable.
-func (s *Files) Describe(ctx context.Context, address string) (Enclosure, error) {
+func (s *Files) Describe(ctx context.Context, address string) (author.Enclosure, error) {
 	if user, hash, ok := s.own(address); ok {
 		return s.describeOwn(ctx, user, hash)
 	}
-	address, err := checkURL("file", address, false)
+	address, err := author.CheckURL("file", address, false)
 	if err != nil {
-		return Enclosure{}, err
+		return author.Enclosure{}, err
 	}
 	if address == "" {
-		return Enclosure{}, fault.New(fault.Invalid, "The address of the file is missing.")
+		return author.Enclosure{}, fault.New(fault.Invalid, "The address of the file is missing.")
 	}
-	e := Enclosure{URL: address}
+	e := author.Enclosure{URL: address}
 	if s.Remote == nil {
 		e.Type = href.MediaType(address)
 		return e, nil
 	}
 	about, err := s.Remote.About(ctx, address)
 	if err != nil {
-		return Enclosure{}, err
+		return author.Enclosure{}, err
 	}
 	e.Length = max(about.Length, 0)
 	e.Type, _, _ = mime.ParseMediaType(about.Type) // an invalid type counts as unknown
@@ -207,13 +208,13 @@ func (s *Files) own(address string) (user, hash string, ok bool) {
 	return parts[1], parts[3], true
 }
 
-func (s *Files) describeOwn(ctx context.Context, user, hash string) (Enclosure, error) {
+func (s *Files) describeOwn(ctx context.Context, user, hash string) (author.Enclosure, error) {
 	f, r, err := s.Open(ctx, user, hash)
 	if err != nil {
-		return Enclosure{}, err
+		return author.Enclosure{}, err
 	}
 	defer r.Close()
-	e := Enclosure{URL: s.Path(f), Length: f.Size}
+	e := author.Enclosure{URL: s.Path(f), Length: f.Size}
 	e.Type, _, _ = strings.Cut(f.Type, ";")
 	top, _, _ := strings.Cut(f.Type, "/")
 	at, ok := r.(io.ReaderAt)

@@ -1,4 +1,7 @@
-package author
+// Package upload stores the files that authors upload for posts: images, audio and others.
+//
+// Start with [Files.Put] and [Files.Open].
+package upload
 
 import (
 	"cmp"
@@ -16,6 +19,7 @@ import (
 	"time"
 	"unicode"
 
+	"cloudburst/internal/author"
 	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/media"
@@ -36,11 +40,11 @@ const maxPuts = 4
 // The stored bytes may differ from the uploaded ones: see package media for the metadata that is
 // removed from images and videos.
 type Files struct {
-	Store FileStore
+	Store author.FileStore
 	// Objects stores the content of files; nil: the database does.
-	Objects Objects
+	Objects author.Objects
 	// Posts is searched for posts that use a file; nil: no check.
-	Posts PostStore
+	Posts author.PostStore
 	// CheckUser returns a fault if there is no such user or the user may not publish. nil: every
 	// user may publish.
 	CheckUser func(ctx context.Context, user string) error
@@ -64,15 +68,15 @@ type Files struct {
 //
 // The faults are for users: Invalid (too large, not of the declared type, or an image whose
 // location cannot be removed), TooMany (the quota is reached), Refused, Unavailable.
-func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Reader) (File, error) {
+func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error) {
 	if s.CheckUser != nil {
 		if err := s.CheckUser(ctx, user); err != nil {
-			return File{}, err
+			return author.File{}, err
 		}
 	}
 	spool, size, err := s.spool(r)
 	if err != nil {
-		return File{}, err
+		return author.File{}, err
 	}
 	defer func() {
 		if err := errors.Join(spool.Close(), os.Remove(spool.Name())); err != nil {
@@ -84,16 +88,16 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 	case s.putSlots <- struct{}{}:
 		defer func() { <-s.putSlots }()
 	case <-ctx.Done():
-		return File{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The upload was canceled.")
+		return author.File{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The upload was canceled.")
 	}
 	inspected, err := inspectFile(spool, size, name, contentType)
 	if err != nil {
-		return File{}, err
+		return author.File{}, err
 	}
-	f := File{User: user, Name: inspected.Name(name), Type: inspected.Type, Size: inspected.Size(), Width: inspected.Width, Height: inspected.Height, AddedAt: s.now()}
+	f := author.File{User: user, Name: inspected.Name(name), Type: inspected.Type, Size: inspected.Size(), Width: inspected.Width, Height: inspected.Height, AddedAt: s.now()}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, inspected.Reader()); err != nil {
-		return File{}, fault.Wrap(fault.Unavailable, err, "The uploaded file could not be read again.")
+		return author.File{}, fault.Wrap(fault.Unavailable, err, "The uploaded file could not be read again.")
 	}
 	f.Hash = hex.EncodeToString(sum.Sum(nil))
 	switch existing, err := s.Store.File(ctx, user, f.Hash); {
@@ -101,7 +105,7 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 		existing.Name = f.Name // name of this upload; the stored file keeps its first name
 		return existing, nil
 	case fault.CodeOf(err) != fault.NotFound:
-		return File{}, err
+		return author.File{}, err
 	}
 	return s.store(ctx, f, inspected.Reader)
 }
@@ -167,10 +171,10 @@ func inspectFile(r io.ReaderAt, size int64, name, contentType string) (*media.Fi
 }
 
 // store writes the content of a file; the last step assigns the file to the user.
-func (s *Files) store(ctx context.Context, f File, open func() io.Reader) (File, error) {
+func (s *Files) store(ctx context.Context, f author.File, open func() io.Reader) (author.File, error) {
 	temp := rand.Text()
 	err := s.putContent(ctx, f, temp, open)
-	stored := File{}
+	stored := author.File{}
 	if err == nil {
 		stored, err = s.Store.KeepFile(ctx, f, temp, s.quota())
 	}
@@ -187,18 +191,18 @@ func (s *Files) store(ctx context.Context, f File, open func() io.Reader) (File,
 	if fault.CodeOf(err) == fault.TooMany {
 		err = fault.Wrap(fault.TooMany, err, "The file has %s, and your files together would exceed your quota of %s; it was not stored. Delete files that you do not need.", sizeWords(f.Size), sizeWords(s.quota()))
 	}
-	return File{}, err
+	return author.File{}, err
 }
 
 // putContent writes the content of a file as one object, or else as pieces.
-func (s *Files) putContent(ctx context.Context, f File, temp string, open func() io.Reader) error {
+func (s *Files) putContent(ctx context.Context, f author.File, temp string, open func() io.Reader) error {
 	if s.Objects != nil {
 		if err := s.Store.BeginObject(ctx, temp, s.now()); err != nil {
 			return err
 		}
 		return s.Objects.Put(ctx, temp, f.Type, f.Size, f.Hash, open)
 	}
-	r, buf := open(), make([]byte, PieceSize)
+	r, buf := open(), make([]byte, author.PieceSize)
 	for n := 0; ; n++ {
 		got, err := io.ReadFull(r, buf)
 		if got > 0 {
@@ -226,48 +230,48 @@ func (s *Files) quota() int64 {
 }
 
 // Get returns a file by its hash, or by at least the first 16 digits of it. fault.NotFound.
-func (s *Files) Get(ctx context.Context, user, hash string) (File, error) {
+func (s *Files) Get(ctx context.Context, user, hash string) (author.File, error) {
 	if !isHash(hash) {
-		return File{}, fault.New(fault.NotFound, "There is no such file.")
+		return author.File{}, fault.New(fault.NotFound, "There is no such file.")
 	}
 	return s.Store.File(ctx, user, hash)
 }
 
 // Open opens a file for reading and seeking. The caller must close the result, which is not safe
 // for concurrent use and reads until ctx ends.
-func (s *Files) Open(ctx context.Context, user, hash string) (File, io.ReadSeekCloser, error) {
+func (s *Files) Open(ctx context.Context, user, hash string) (author.File, io.ReadSeekCloser, error) {
 	f, err := s.Get(ctx, user, hash)
 	if err != nil {
-		return File{}, nil, err
+		return author.File{}, nil, err
 	}
 	return f, s.reader(ctx, f), nil
 }
 
 // List lists a user's files, newest first, after the given one (nil: from the beginning). limit is
 // at most 1,000; 0 means 100.
-func (s *Files) List(ctx context.Context, user string, after *File, limit int) ([]File, error) {
+func (s *Files) List(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error) {
 	return s.Store.Files(ctx, user, after, limit)
 }
 
 // Path returns the path of a file: "/alice/media/<first 16 digits of its hash>/<name>".
-func (s *Files) Path(f File) string {
+func (s *Files) Path(f author.File) string {
 	return "/" + f.User + "/media/" + f.Hash[:min(16, len(f.Hash))] + "/" + f.Name
 }
 
 // UsedBy returns at most limit posts that use a file, without deleted posts.
-func (s *Files) UsedBy(ctx context.Context, f File, limit int) (posts []Post, err error) {
+func (s *Files) UsedBy(ctx context.Context, f author.File, limit int) (posts []author.Post, err error) {
 	if s.Posts == nil {
 		return nil, nil
 	}
 	path := "/" + f.User + "/media/" + f.Hash[:min(16, len(f.Hash))] + "/"
-	var after *Post
+	var after *author.Post
 	for {
-		batch, err := s.Posts.Posts(ctx, PostQuery{User: f.User, After: after, Limit: 500})
+		batch, err := s.Posts.Posts(ctx, author.PostQuery{User: f.User, After: after, Limit: 500})
 		if err != nil {
 			return nil, err
 		}
 		for i := range batch {
-			if batch[i].mentions(path) {
+			if batch[i].Mentions(path) {
 				if posts = append(posts, batch[i]); len(posts) >= limit {
 					return posts, nil
 				}
@@ -278,32 +282,6 @@ func (s *Files) UsedBy(ctx context.Context, f File, limit int) (posts []Post, er
 		}
 		after = &batch[len(batch)-1]
 	}
-}
-
-// mentions reports whether a post contains a path in its text, files or outline.
-func (c *Content) mentions(path string) bool {
-	if strings.Contains(c.Source, path) || strings.Contains(c.HTML, path) || strings.Contains(c.Link, path) || enclosed(c.Enclosures, path) {
-		return true
-	}
-	return inNodes(c.Outline, path)
-}
-
-func inNodes(nodes []Node, path string) bool {
-	for _, n := range nodes {
-		if strings.Contains(n.Text, path) || strings.Contains(n.Link, path) || enclosed(n.Enclosures, path) || inNodes(n.Nodes, path) {
-			return true
-		}
-	}
-	return false
-}
-
-func enclosed(list []Enclosure, path string) bool {
-	for _, e := range list {
-		if strings.Contains(e.URL, path) {
-			return true
-		}
-	}
-	return false
 }
 
 // Remove deletes a file. If a post uses the file, Remove requires sure; otherwise a fault.Conflict
@@ -323,22 +301,10 @@ func (s *Files) Remove(ctx context.Context, user, hash string, sure bool) error 
 			if len(posts) > 1 {
 				more = " and others"
 			}
-			return fault.New(fault.Conflict, "%s is used in the post “%s”%s, which would lose it; it was not deleted.", f.Name, postWords(posts[0]), more)
+			return fault.New(fault.Conflict, "%s is used in the post “%s”%s, which would lose it; it was not deleted.", f.Name, posts[0].Label(), more)
 		}
 	}
 	return s.Store.RemoveFile(ctx, user, f.Hash)
-}
-
-// postWords returns a short text by which a user recognizes a post.
-func postWords(p Post) string {
-	s := p.Title
-	if s == "" {
-		s = strings.Join(strings.Fields(textOf(p.HTML)), " ")
-	}
-	if s == "" {
-		return "without text of " + p.CreatedAt.Format("2 January 2006")
-	}
-	return clipRunes(s, 60)
 }
 
 // maxUpload is the age of an upload in progress that is deleted as abandoned.
@@ -388,4 +354,9 @@ func (s *Files) now() time.Time {
 
 func (s *Files) log() *slog.Logger {
 	return cmp.Or(s.Log, slog.New(slog.DiscardHandler))
+}
+
+// InGroup reports whether a private post for a group uses a file.
+func (s *Files) InGroup(ctx context.Context, f author.File, slug string) (bool, error) {
+	return s.Store.FileInGroup(ctx, f.User, slug, f.Hash)
 }
