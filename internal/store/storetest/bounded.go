@@ -1,0 +1,19 @@
+package storetest
+
+import "testing"
+
+// Bounded compares counts with their bounds by name. A bound that is too large fails too: bounds may
+// only shrink.
+func Bounded(t testing.TB, got, bounds map[string]int) {
+	t.Helper()
+	for name, n := range got {
+		switch most, ok := bounds[name]; {
+		case !ok:
+			t.Errorf("%s: %d statements; it has no bound", name, n)
+		case n > most:
+			t.Errorf("%s: %d statements, want at most %d", name, n, most)
+		case n < most:
+			t.Errorf("%s: %d statements, the bound is %d: lower it", name, n, most)
+		}
+	}
+}
