@@ -33,7 +33,7 @@ func (r *River) canonical(url string) string {
 }
 
 // canonicals returns URLs as sources store them, each once.
-func (r *River) canonicals(urls []string) []string {
+func canonicals(r *River, urls []string) []string {
 	var out []string
 	for _, u := range urls {
 		if u = r.canonical(u); !slices.Contains(out, u) {

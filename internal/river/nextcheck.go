@@ -137,7 +137,7 @@ func (r *River) CheckSoon(ctx context.Context, user string, sources []int64) (du
 	if err != nil {
 		return 0, err
 	}
-	return r.checkSoon(ctx, slices.DeleteFunc(slices.Clone(sources), func(id int64) bool { return !mine[id] }))
+	return checkSoon(ctx, r, slices.DeleteFunc(slices.Clone(sources), func(id int64) bool { return !mine[id] }))
 }
 
 // CheckAllSoon is CheckSoon for all sources that the user follows. It returns their number too.
@@ -147,7 +147,7 @@ func (r *River) CheckAllSoon(ctx context.Context, user string) (due, all int, er
 	if err != nil {
 		return 0, 0, err
 	}
-	due, err = r.checkSoon(ctx, slices.Collect(maps.Keys(mine)))
+	due, err = checkSoon(ctx, r, slices.Collect(maps.Keys(mine)))
 	return due, len(mine), err
 }
 
@@ -155,14 +155,14 @@ func (r *River) CheckAllSoon(ctx context.Context, user string) (due, all int, er
 // combine concurrent writes.
 const dueAtOnce = 16
 
-func (r *River) checkSoon(ctx context.Context, sources []int64) (int, error) {
+func checkSoon(ctx context.Context, r *River, sources []int64) (int, error) {
 	var next, due atomic.Int64
 	errs := make([]error, min(dueAtOnce, len(sources)))
 	var group sync.WaitGroup
 	for w := range errs {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(sources)) && errs[w] == nil; i = next.Add(1) - 1 {
-				ok, err := r.makeDue(ctx, sources[i])
+				ok, err := makeDue(ctx, r, sources[i])
 				if errs[w] = err; ok {
 					due.Add(1)
 				}
@@ -177,7 +177,7 @@ func (r *River) checkSoon(ctx context.Context, sources []int64) (int, error) {
 }
 
 // makeDue makes a source due if a user may have it read now, and reports whether it did.
-func (r *River) makeDue(ctx context.Context, id int64) (bool, error) {
+func makeDue(ctx context.Context, r *River, id int64) (bool, error) {
 	now, waits := r.now(), false
 	_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
 		ok, _, _ := polling.Refresh(s.State, now)

@@ -28,14 +28,14 @@ const Away = "notify-away"
 //
 // spec:cloudburst#river-push-is-durable
 func (r *River) ReceivePush(ctx context.Context, url, via string) (known bool, err error) {
-	return pushReceiver{r}.receive(ctx, r.canonicals([]string{url}), via)
+	return pushReceiver{r}.receive(ctx, canonicals(r, []string{url}), via)
 }
 
 // ReceivePushAny is like ReceivePush for a document with several URLs, few of which are followed. A
 // source that several of the URLs name is checked once. After an error, some pushes may be
 // recorded.
 func (r *River) ReceivePushAny(ctx context.Context, urls []string, via string) (known bool, err error) {
-	if urls = r.canonicals(urls); len(urls) < 2 {
+	if urls = canonicals(r, urls); len(urls) < 2 {
 		return pushReceiver{r}.receive(ctx, urls, via)
 	}
 	named, err := r.Store.NamedSources(ctx, urls)
