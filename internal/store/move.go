@@ -30,6 +30,7 @@ type (
 type MoveOptions struct {
 	From, To   string
 	Replace    bool           // replace an existing database at To
+	Distribute bool           // distribute the tables at To over its Citus cluster
 	Now        time.Time      // used in the name of a replaced database
 	OnProgress func(Progress) // nil: no progress reports
 }
@@ -52,6 +53,9 @@ func IsDatabaseURL(place string) bool {
 func Move(ctx context.Context, o MoveOptions) (_ *Result, err error) {
 	if sameLocation(o.From, o.To) {
 		return nil, fault.New(fault.Invalid, "--from and --to are the same.")
+	}
+	if o.Distribute && !IsDatabaseURL(o.To) {
+		return nil, fault.New(fault.Invalid, "--distributed needs the URL of a Citus cluster in --to.")
 	}
 	if err := sameFolderKey(o.From, o.To); err != nil {
 		return nil, err
@@ -136,7 +140,7 @@ func fillFolder(ctx context.Context, from *sqldb.Whole, o MoveOptions) (_ *Resul
 }
 
 func fillDatabase(ctx context.Context, from *sqldb.Whole, o MoveOptions) (_ *Result, err error) {
-	w, err := postgres.Fill(ctx, o.To, o.Replace)
+	w, err := postgres.Fill(ctx, o.To, o.Replace, o.Distribute)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 func (p *commands) migrate() *cobra.Command {
 	var from, to string
-	var replace, asJSON bool
+	var replace, distributed, asJSON bool
 	c := &cobra.Command{
 		Use:   "migrate --from PLACE --to PLACE",
 		Short: "Move all data between SQLite and PostgreSQL and verify the copy",
@@ -45,7 +45,7 @@ folder; with PostgreSQL the key stays in the data folders of the servers.
 				return shell.Usagef("cloudburst migrate needs --from and --to, each a data folder or a URL postgres://…")
 			}
 			bar := shell.NewProgress(p.Err, "")
-			r, err := store.Move(c.Context(), store.MoveOptions{From: from, To: to, Replace: replace, Now: time.Now(), OnProgress: stages(bar)})
+			r, err := store.Move(c.Context(), store.MoveOptions{From: from, To: to, Replace: replace, Distribute: distributed, Now: time.Now(), OnProgress: stages(bar)})
 			bar.End()
 			if err != nil {
 				return err
@@ -59,6 +59,7 @@ folder; with PostgreSQL the key stays in the data folders of the servers.
 	c.Flags().StringVar(&from, "from", "", "source: a data `folder` or the URL of a PostgreSQL database")
 	c.Flags().StringVar(&to, "to", "", "destination: a data `folder` or the URL of an empty PostgreSQL database")
 	c.Flags().BoolVar(&replace, "replace", false, "replace existing data at the destination")
+	c.Flags().BoolVar(&distributed, "distributed", false, "distribute the tables over the Citus cluster of the destination")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as a JSON object")
 	return c
 }

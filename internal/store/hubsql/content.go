@@ -26,39 +26,36 @@ func (s *topicStore) Following(ctx context.Context, urls []string, now time.Time
 		return nil, nil
 	}
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Topic, error) {
-		found, err := byURL(ctx, c, urls, now)
-		if err != nil || len(found) >= limit {
-			return found[:min(len(found), limit)], err
+		ids := make([]int64, len(urls))
+		for i, u := range urls {
+			ids[i] = hub.TopicID(u)
 		}
-		ids, err := byAlias(ctx, c, urls, now, ownAliasID)
-		if err == nil && len(ids) < limit {
-			var more []int64
-			more, err = byAlias(ctx, c, urls, now, aliasID)
-			ids = append(ids, slices.DeleteFunc(more, func(id int64) bool { return slices.Contains(ids, id) })...)
+		var found []hub.Topic
+		add := func(ids []int64) error {
+			ids = slices.DeleteFunc(ids, func(id int64) bool { return slices.ContainsFunc(found, func(t hub.Topic) bool { return t.ID == id }) })
+			more, err := followed(ctx, c, ids, now)
+			found = append(found, more...)
+			return err
 		}
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range found {
-			ids = slices.DeleteFunc(ids, func(id int64) bool { return id == t.ID })
-		}
-		ids = ids[:min(len(ids), limit-len(found))]
-		topics, err := topicsByID(ctx, c, slices.Clone(ids))
-		for _, id := range ids {
-			if t, ok := topics[id]; ok {
-				found = append(found, t)
+		err := add(ids)
+		for _, idOf := range []func(string) int64{ownAliasID, aliasID} {
+			if err != nil || len(found) >= limit {
+				break
+			}
+			var named []int64
+			if named, err = byAlias(ctx, c, urls, idOf); err == nil {
+				err = add(named)
 			}
 		}
-		return found, err
+		return found[:min(len(found), limit)], err
 	})
 }
 
-// byURL reads the followed topics with these URLs, in the order of the URLs.
-func byURL(ctx context.Context, c sqldb.Conn, urls []string, now time.Time) ([]hub.Topic, error) {
+// followed reads the followed topics among ids, in the order of ids.
+func followed(ctx context.Context, c sqldb.Conn, ids []int64, now time.Time) ([]hub.Topic, error) {
 	var rows [][]any
-	place := make(map[int64]int, len(urls))
-	for i, u := range urls {
-		id := hub.TopicID(u)
+	place := make(map[int64]int, len(ids))
+	for i, id := range ids {
 		if _, twice := place[id]; !twice {
 			place[id] = i
 			rows = append(rows, []any{id, sqldb.Millis(now)})
@@ -76,22 +73,20 @@ func byURL(ctx context.Context, c sqldb.Conn, urls []string, now time.Time) ([]h
 	return found, err
 }
 
-// byAlias returns the followed topics that declare one of the URLs as their own or as their home
-// page, in the order of the URLs, without duplicates. Many topics may claim the same URL, so the
-// number of rows is limited.
-func byAlias(ctx context.Context, c sqldb.Conn, urls []string, now time.Time, idOf func(url string) int64) ([]int64, error) {
+// byAlias returns the topics that declare one of the URLs as their own or as their home page, in
+// the order of the URLs. Many topics may claim the same URL, so the number of rows is limited.
+func byAlias(ctx context.Context, c sqldb.Conn, urls []string, idOf func(url string) int64) ([]int64, error) {
 	var rows [][]any
 	place := make(map[int64]int, len(urls))
 	for i, u := range urls {
 		id := idOf(u)
 		if _, twice := place[id]; !twice {
 			place[id] = i
-			rows = append(rows, []any{id, sqldb.Millis(now)})
+			rows = append(rows, []any{id})
 		}
 	}
 	var named []struct{ alias, topic int64 }
-	err := c.BulkQuery(ctx, `rows(id i, now i) SELECT a.alias_id, a.topic_id FROM alias AS a {AND ROWS}
-		WHERE a.alias_id = :id AND `+isFollowed("a.topic_id", ":now")+` LIMIT 1000`,
+	err := c.BulkQuery(ctx, `rows(id i) SELECT a.alias_id, a.topic_id FROM alias AS a {AND ROWS} WHERE a.alias_id = :id LIMIT 1000`,
 		func(rows *sql.Rows) error {
 			var n struct{ alias, topic int64 }
 			err := rows.Scan(&n.alias, &n.topic)
@@ -101,13 +96,9 @@ func byAlias(ctx context.Context, c sqldb.Conn, urls []string, now time.Time, id
 	slices.SortFunc(named, func(a, b struct{ alias, topic int64 }) int {
 		return cmp.Or(cmp.Compare(place[a.alias], place[b.alias]), cmp.Compare(a.topic, b.topic))
 	})
-	ids := make([]int64, 0, len(named))
-	seen := make(map[int64]bool, len(named))
-	for _, n := range named {
-		if !seen[n.topic] {
-			seen[n.topic] = true
-			ids = append(ids, n.topic)
-		}
+	ids := make([]int64, len(named))
+	for i, n := range named {
+		ids[i] = n.topic
 	}
 	return ids, err
 }

@@ -53,6 +53,14 @@ func orphansAt(ctx context.Context, c sqldb.Conn, now time.Time, limit int) (orp
 // largest returns the number of rows of the largest kind.
 func (l orphans) largest() int { return max(len(l.withoutWebSub), len(l.delivered), len(l.intents)) }
 
+// in returns the rows of a scope.
+func (l orphans) in(sc scope) orphans {
+	same := func(id int64) int64 { return id }
+	l.withoutWebSub, l.delivered = inScope(sc, l.withoutWebSub, same), inScope(sc, l.delivered, same)
+	l.intents = inScope(sc, l.intents, keyTopic)
+	return l
+}
+
 // sweep deletes the rows that are still orphans and returns how many it deleted.
 func (l orphans) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 	rows := make([][]any, len(l.intents))

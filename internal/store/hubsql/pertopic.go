@@ -3,15 +3,11 @@ package hubsql
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store/sqldb"
 )
-
-// maxParallel is the number of transactions that one call runs at the same time.
-const maxParallel = 4
 
 // scope is the range of one transaction of a call: one topic, or all topics.
 type scope struct {
@@ -20,42 +16,27 @@ type scope struct {
 	n     int // index of the scope within a call, from 0
 }
 
+// within returns a condition, followed by AND, that limits a statement to the scope, and the
+// arguments with the topic at the end.
+func (sc scope) within(column string, args []any) (string, []any) {
+	if sc.all {
+		return "", args
+	}
+	return column + ` = ` + sqldb.Placeholder(len(args)+1) + ` AND `, append(args, sc.topic)
+}
+
 // perTopic runs the writes of a call. If several processes share the database, it runs one
 // transaction per topic, several in parallel, so that each stays within the rows of one topic. A
 // process that owns the database runs one transaction, which is cheaper.
 func perTopic(ctx context.Context, db *sqldb.DB, topics []int64, fn func(ctx context.Context, c sqldb.Conn, sc scope) error) error {
-	run := func(sc scope) error {
-		return db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return fn(ctx, c, sc) })
-	}
 	slices.Sort(topics)
 	topics = slices.Compact(topics)
 	if !db.Shared || len(topics) < 2 {
-		return run(scope{all: true})
+		return db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return fn(ctx, c, scope{all: true}) })
 	}
-	var group sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
-	next := 0
-	for range min(maxParallel, len(topics)) {
-		group.Go(func() {
-			for {
-				mu.Lock()
-				n, stop := next, failed != nil
-				next++
-				mu.Unlock()
-				if stop || n >= len(topics) {
-					return
-				}
-				if err := run(scope{topic: topics[n], n: n}); err != nil {
-					mu.Lock()
-					failed = err
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	group.Wait()
-	return failed
+	return sqldb.PerKey(ctx, db, topics, func(ctx context.Context, c sqldb.Conn, n int, topic int64) error {
+		return fn(ctx, c, scope{topic: topic, n: n})
+	})
 }
 
 // inScope returns the elements of a list that belong to a scope.

@@ -40,12 +40,10 @@ func recordPings(ctx context.Context, c sqldb.Conn, urls []string, now, due time
 
 // ClaimChecks implements hub.Store.
 func (s *checkStore) ClaimChecks(ctx context.Context, now, until time.Time, limit int) ([]hub.Topic, error) {
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM topic WHERE due_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Topic, error) {
-		topics, err := sqldb.Collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t
-			WHERE t.due_at <= $1 ORDER BY t.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
+	table := sqldb.DueTable{Name: "topic", Alias: "t", Due: "due_at"}
+	return sqldb.Claim(ctx, s.db, table, now, limit, func(ctx context.Context, c sqldb.Conn, d sqldb.Due) ([]hub.Topic, error) {
+		text, args := d.Oldest(table, d.Limit)
+		topics, err := sqldb.Collect(ctx, c, scanTopic, `SELECT `+topicColumns+` `+text, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -10,20 +10,18 @@ import (
 
 // ClaimRetries implements hub.Store.
 func (s *deliveryStore) ClaimRetries(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Retry, error) {
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM subscription WHERE next_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Retry, error) {
+	table := sqldb.DueTable{Name: "subscription", Alias: "s", Due: "next_at"}
+	return sqldb.Claim(ctx, s.db, table, now, limit, func(ctx context.Context, c sqldb.Conn, d sqldb.Due) ([]hub.Retry, error) {
 		var claimed []hub.Subscription
 		// Expired subscriptions do not count towards the limit. The number of rounds is bounded, so
 		// that a mass expiry does not cause one long transaction.
 		for range 16 {
-			free := limit - len(claimed)
+			free := d.Limit - len(claimed)
 			if free <= 0 {
 				break
 			}
-			due, err := sqldb.Collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
-				WHERE s.next_at <= $1 ORDER BY s.next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), free)
+			text, args := d.Oldest(table, free)
+			due, err := sqldb.Collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` `+text, args...)
 			if err != nil {
 				return nil, err
 			}

@@ -50,12 +50,10 @@ func lockShards(ctx context.Context, c sqldb.Conn, topicID int64) ([]shardState,
 
 // ClaimShards implements hub.Store.
 func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM part WHERE due_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Shard, error) {
-		due, err := sqldb.Collect(ctx, c, scanShard, `SELECT `+shardColumns+` FROM part AS p
-			WHERE p.due_at <= $1 ORDER BY p.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
+	table := sqldb.DueTable{Name: "part", Alias: "p", Due: "due_at"}
+	return sqldb.Claim(ctx, s.db, table, now, limit, func(ctx context.Context, c sqldb.Conn, d sqldb.Due) ([]hub.Shard, error) {
+		text, args := d.Oldest(table, d.Limit)
+		due, err := sqldb.Collect(ctx, c, scanShard, `SELECT `+shardColumns+` `+text, args...)
 		if err != nil {
 			return nil, err
 		}

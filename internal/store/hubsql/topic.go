@@ -191,10 +191,12 @@ func makeTopic(ctx context.Context, c sqldb.Conn, id int64, url string, now int6
 	if err != nil {
 		return err
 	}
-	_, err = c.Exec(ctx, `INSERT INTO part (topic_id, part, lo, hi, want, done, pass)
-		SELECT l.id, 0, 0, CAST($2 AS BIGINT), l.version, l.version, l.version
-		FROM (SELECT t.id, t.version FROM topic AS t WHERE t.id = $1 {LOCK}) AS l WHERE l.id = $1
-		ON CONFLICT (topic_id, part) DO NOTHING`, id, hub.Buckets-1)
+	versions, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT t.version FROM topic AS t WHERE t.id = $1 {LOCK}`, id)
+	if err != nil || len(versions) == 0 {
+		return err
+	}
+	_, err = c.Exec(ctx, `INSERT INTO part (topic_id, part, lo, hi, want, done, pass) VALUES ($1, 0, 0, $2, $3, $3, $3)
+		ON CONFLICT (topic_id, part) DO NOTHING`, id, int64(hub.Buckets-1), versions[0])
 	return err
 }
 

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -197,13 +198,23 @@ const maxRows = 5000
 
 func (c *conn) Bulk(ctx context.Context, text string, rows [][]any) (int64, error) {
 	var total int64
+	if c.eachRow(text, len(rows)) {
+		for _, row := range rows {
+			n, err := c.Exec(ctx, text, row...)
+			if err != nil {
+				return total, err
+			}
+			total += n
+		}
+		return total, nil
+	}
 	for len(rows) > 0 {
 		n := min(len(rows), maxRows)
 		args, err := c.columns(text, rows[:n])
 		if err != nil {
 			return total, err
 		}
-		done, err := c.Exec(ctx, text, args...)
+		done, err := c.execMany(ctx, text, args)
 		if err != nil {
 			return total, err
 		}
@@ -213,6 +224,14 @@ func (c *conn) Bulk(ctx context.Context, text string, rows [][]any) (int64, erro
 }
 
 func (c *conn) BulkQuery(ctx context.Context, text string, row func(*sql.Rows) error, rows [][]any) error {
+	if c.eachRow(text, 0) {
+		for _, args := range rows {
+			if err := c.Query(ctx, text, row, args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for len(rows) > 0 {
 		n := min(len(rows), maxRows)
 		args, err := c.columns(text, rows[:n])
@@ -225,6 +244,28 @@ func (c *conn) BulkQuery(ctx context.Context, text string, row func(*sql.Rows) e
 		rows = rows[n:]
 	}
 	return nil
+}
+
+// manyRows is the number of rows from which Text.Many is faster.
+const manyRows = 64
+
+// eachRow reports whether a bulk statement runs once per row.
+func (c *conn) eachRow(text string, rows int) bool {
+	t, err := c.dialect.Text(text) // the statement reports the error
+	return err == nil && t.Each && (rows < manyRows || t.Many == "")
+}
+
+// execMany runs a bulk statement with arrays.
+func (c *conn) execMany(ctx context.Context, text string, args []any) (int64, error) {
+	t, err := c.dialect.Text(text)
+	if err != nil {
+		return 0, err
+	}
+	r, err := c.on.ExecContext(ctx, cmp.Or(t.Many, t.SQL), args...)
+	if err != nil {
+		return 0, &databaseError{err}
+	}
+	return r.RowsAffected()
 }
 
 // columns converts rows to one array per column.

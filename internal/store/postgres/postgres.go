@@ -103,12 +103,20 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	db.SetConnMaxLifetime(time.Hour)
 	s := &Store{db: db, hints: newHints(config, o.Log)}
-	s.engine = &engine{db: db, dialect: sqldb.Postgres(), timeout: o.Timeout, around: o.Commit}
-	s.Store = sqlstore.New(&sqldb.DB{Engine: s.engine, Shared: true}, riversql.TSVector)
 	// This opens the first connection, which takes the lock against moves of the database.
-	if err := s.warn(ctx, o.Log); err != nil {
+	spread, err := isDistributed(ctx, db)
+	if err == nil {
+		err = s.warn(ctx, o.Log)
+	}
+	if err != nil {
 		return nil, errors.Join(openFault(err, o.URL), s.Close())
 	}
+	dialect := sqldb.Postgres()
+	if spread {
+		dialect = sqldb.Citus()
+	}
+	s.engine = &engine{db: db, dialect: dialect, timeout: o.Timeout, around: o.Commit}
+	s.Store = sqlstore.New(&sqldb.DB{Engine: s.engine, Shared: true, Distributed: spread}, riversql.TSVector)
 	opened.Store(true)
 	return s, nil
 }
@@ -152,7 +160,15 @@ func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error
 	if err != nil {
 		return err
 	}
-	return sqldb.Migrate(ctx, db, goose.DialectPostgres, sqldb.Postgres(), goose.WithSessionLocker(locker))
+	if err := sqldb.Migrate(ctx, db, goose.DialectPostgres, sqldb.Postgres(), goose.WithSessionLocker(locker)); err != nil {
+		return err
+	}
+	// A migration may have created tables that belong on the workers.
+	spread, err := isDistributed(ctx, db)
+	if err != nil || !spread {
+		return err
+	}
+	return distribute(ctx, db)
 }
 
 // settings of every connection. All statements use keys, so the planner only chooses other plans

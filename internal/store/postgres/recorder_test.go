@@ -115,7 +115,7 @@ func (st statement) keys() (values map[string][]any, problem string) {
 		table, alias := m[2], m[3]
 		key, known := keyOf[table]
 		if !known {
-			if unpartitioned[table] == "" && table != "unnest" && table != "OF" && table != "SET" {
+			if !unpartitioned(table) && table != "unnest" && table != "OF" && table != "SET" {
 				problem = "the rule does not list the table " + table + ""
 			}
 			continue

@@ -17,25 +17,25 @@ import (
 // can therefore be partitioned by topic, and a delivery uses one partition. Posts follow the same
 // rule with their owner.
 
-// keyOf maps each table with many rows of many topics or writers to the first column of its key.
-var keyOf = map[string]string{
-	"topic": "id", "part": "topic_id", "subscription": "topic_id", "body": "topic_id", "alias": "topic_id",
-	"intent": "topic_id", "event": "topic_id",
-	"writer": "owner", "post": "owner", "post_category": "owner", "post_group": "owner", "post_count": "owner", "post_word": "owner", "saved": "owner", "saved_document": "owner",
-	"outping": "owner",
-}
+// keyOf maps each table with many rows of many topics or writers to the first column of its key. The
+// distributed tables of a cluster are in it with their distribution column.
+var keyOf = func() map[string]string {
+	keys := map[string]string{
+		"alias":  "topic_id",
+		"writer": "owner", "post": "owner", "post_category": "owner", "post_group": "owner", "post_count": "owner", "post_word": "owner", "saved": "owner", "saved_document": "owner",
+		"outping": "owner",
+	}
+	for _, p := range sqldb.Placements() {
+		if p.Column != "" {
+			keys[p.Table] = p.Column
+		}
+	}
+	return keys
+}()
 
-// unpartitioned maps the tables that stay on one machine to the reason why that is fast enough.
-var unpartitioned = map[string]string{
-	"task":          "one row per cluster and hour, by its name",
-	"minute":        "one row per node and minute",
-	"probe":         "one row, written by each check that the store is writable",
-	"change":        "recent changes are one list: each node only inserts its own rows",
-	"change_count":  "the length of that list, in 16 rows, locked last",
-	"testfeed":      "a few rows, changed manually",
-	"media":         "files are not delivered",
-	"media_content": "files are not delivered",
-	"media_piece":   "files are not delivered",
+// unpartitioned reports whether a table stays on one machine, for the reason in its placement.
+func unpartitioned(table string) bool {
+	return keyOf[table] == "" && slices.ContainsFunc(sqldb.Placements(), func(p sqldb.Placement) bool { return p.Table == table && p.Local() })
 }
 
 // exception is a statement that uses something other than a key, and the reason.
@@ -47,8 +47,8 @@ type exception struct {
 
 // exceptions is the complete list.
 var exceptions = []exception{
-	{holds: "WHERE due_at <= $1)", why: "the poll for due work: it reads only an index of due rows"},
-	{holds: "WHERE next_at <= $1)", why: "the poll for due retries"},
+	{holds: "WHERE due_at <= $1 LIMIT 1", why: "the poll for due work: it reads only an index of due rows"},
+	{holds: "WHERE next_at <= $1 LIMIT 1", why: "the poll for due retries"},
 	{holds: "SKIP LOCKED", why: "a claim takes what is due and a sweep what is over, of whatever topic, and skips what others hold", whole: true},
 	{holds: "(SELECT COUNT(*) FROM topic)", why: "the numbers of the status page, while somebody looks", all: true},
 	{holds: "SELECT COUNT(*) FROM intent", why: "how many requests wait, once in a while, for the limit", all: true},

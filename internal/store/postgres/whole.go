@@ -56,9 +56,15 @@ func Snapshot(ctx context.Context, url string) (*Whole, error) {
 // Fill opens an empty database for filling, and locks out servers until it is closed. Without
 // [Whole.Finish] the database remains unusable afterwards. Fill deletes leftovers of an earlier
 // attempt. If the program's tables already exist, the result is fault.Conflict unless replace is
-// set. Tables of other programs with the same names are never changed.
-func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
+// set. Tables of other programs with the same names are never changed. With spread it distributes the tables
+// over a Citus cluster.
+func Fill(ctx context.Context, url string, replace, spread bool) (*Whole, error) {
 	return openWhole(url, func(w *Whole) error {
+		if spread {
+			if err := needCluster(ctx, w.db, redact(url)); err != nil {
+				return err
+			}
+		}
 		if err := w.lockExclusively(ctx); err != nil {
 			return err
 		}
@@ -71,6 +77,11 @@ func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
 		}
 		if err := migrateFor(ctx, config, true); err != nil {
 			return err
+		}
+		if spread {
+			if err := distribute(ctx, w.db); err != nil {
+				return err
+			}
 		}
 		w.Whole = sqldb.Whole{Dialect: sqldb.Postgres(), Rows: w.db, Plain: true, Insert: w.insert}
 		return nil

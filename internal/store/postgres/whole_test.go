@@ -76,7 +76,7 @@ func TestMoveWaitsForLockOfStoppedServer(t *testing.T) {
 	}
 	filled := make(chan error, 1)
 	go func() {
-		w, err := Fill(t.Context(), url, false)
+		w, err := Fill(t.Context(), url, false, false)
 		if err == nil {
 			err = w.Close()
 		}

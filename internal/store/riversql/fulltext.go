@@ -125,10 +125,8 @@ func (s *itemStore) ClaimFullTexts(ctx context.Context, now, until time.Time, li
 		itemRow
 		page fulltext.Page
 	}
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM item_full WHERE next_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	list, err := sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]row, error) {
+	table := sqldb.DueTable{Name: "item_full", Alias: "f", Due: "next_at"}
+	list, err := sqldb.Claim(ctx, s.db, table, now, limit, func(ctx context.Context, c sqldb.Conn, d sqldb.Due) ([]row, error) {
 		tries := map[int64]int{}
 		var places []int64
 		err := c.Query(ctx, `SELECT place, tries FROM item_full WHERE next_at <= $1 ORDER BY next_at LIMIT $2 {CLAIM}`, func(rows *sql.Rows) error {

@@ -15,11 +15,9 @@ import (
 // ClaimSources implements river.Store. It claims rows in one transaction and reads them afterwards;
 // it omits sources whose claim was lost in between.
 func (s *sourceStore) ClaimSources(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Source, error) {
-	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM source WHERE next_at <= $1)`, now); err != nil || !some {
-		return nil, err
-	}
-	ids, err := sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]int64, error) {
-		return claimSources(ctx, c, now, until, max(limit, 0), claim)
+	table := sqldb.DueTable{Name: "source", Alias: "s", Due: "next_at"}
+	ids, err := sqldb.Claim(ctx, s.db, table, now, limit, func(ctx context.Context, c sqldb.Conn, d sqldb.Due) ([]int64, error) {
+		return claimSources(ctx, c, now, until, max(d.Limit, 0), claim)
 	})
 	if err != nil || len(ids) == 0 {
 		return nil, err

@@ -44,6 +44,8 @@ type DB struct {
 	Engine
 	// Shared means that other processes use the same database, so statements lock rows.
 	Shared bool
+	// Distributed means that the database is a Citus cluster with the tables of [Placements].
+	Distributed bool
 }
 
 // Read is like Engine.Read for functions with a result.

@@ -20,6 +20,9 @@ import (
 type Dialect struct {
 	Tokens map[string]string
 	Arrays bool
+	// Distributed makes bulk statements on distributed tables run once per row: Citus sends a
+	// statement to one worker if it names the distribution column's value.
+	Distributed bool
 
 	cache sync.Map // statement → Text
 }
@@ -59,10 +62,19 @@ func Postgres() *Dialect {
 	}}
 }
 
+// Citus returns the dialect of PostgreSQL with distributed tables.
+func Citus() *Dialect {
+	d := Postgres()
+	d.Distributed = true
+	return d
+}
+
 // Text is a statement in the SQL of one database.
 type Text struct {
 	SQL   string
 	Types string // column types of a bulk statement, one letter each
+	Each  bool   // the bulk statement runs once per row
+	Many  string // SQL over arrays for many rows of a statement that runs once per row; "": none
 }
 
 // Text translates a statement and caches the result.
@@ -78,6 +90,20 @@ func (d *Dialect) Text(text string) (Text, error) {
 }
 
 func (d *Dialect) translate(text string) (Text, error) {
+	if !d.Distributed || !isDistributed(text) {
+		return d.render(text, d.Arrays)
+	}
+	t, err := d.render(text, false)
+	if err == nil && strings.HasPrefix(t.SQL, "INSERT") && t.Each {
+		// Citus sorts the rows of such a statement by worker, which costs more than a few statements.
+		many, bad := d.render(text, true)
+		t.Many, err = many.SQL, bad
+	}
+	return t, err
+}
+
+// render translates a statement. arrays is whether a bulk statement uses unnest.
+func (d *Dialect) render(text string, arrays bool) (Text, error) {
 	var cols, types []string
 	if head, rest, ok := strings.Cut(text, ")"); ok && strings.HasPrefix(head, "rows(") {
 		for col := range strings.SplitSeq(strings.TrimPrefix(head, "rows("), ",") {
@@ -88,17 +114,21 @@ func (d *Dialect) translate(text string) (Text, error) {
 	}
 	for i, name := range cols {
 		to := Placeholder(i + 1)
-		if d.Arrays {
+		switch {
+		case arrays:
 			to = "r." + name
+		case d.Arrays:
+			to = "CAST(" + to + " AS " + sqlTypes[types[i]] + ")" // not always clear from the place of a value
 		}
 		text = regexp.MustCompile(`:`+name+`\b`).ReplaceAllLiteralString(text, to)
 	}
 	source := ""
-	if d.Arrays && cols != nil {
+	if arrays && cols != nil {
 		source = d.unnest(cols, types)
 	}
-	if cols != nil && !d.Arrays {
-		// SQLite creates a journal for each INSERT … SELECT; a single row does not need one.
+	if cols != nil && !arrays {
+		// SQLite creates a journal for each INSERT … SELECT, and Citus an intermediate result; a
+		// single row does not need one.
 		text = regexp.MustCompile(`(?s)SELECT ([^{]*)\{FROM ROWS\} WHERE true`).ReplaceAllString(text, "VALUES ($1)")
 	}
 	var bad error
@@ -121,15 +151,18 @@ func (d *Dialect) translate(text string) (Text, error) {
 		return word
 	}
 	text = regexp.MustCompile(`\{[A-Z ]+\}`).ReplaceAllStringFunc(text, token)
-	return Text{SQL: text, Types: strings.Join(types, "")}, bad
+	return Text{SQL: text, Types: strings.Join(types, ""), Each: cols != nil && d.Arrays && !arrays}, bad
 }
 
 func (d *Dialect) unnest(cols, types []string) string {
 	arrays := make([]string, len(cols))
 	for i, t := range types {
-		arrays[i] = Placeholder(i+1) + "::" + map[string]string{"i": "bigint", "t": "text", "b": "bytea", "o": "boolean"}[t] + "[]"
+		arrays[i] = Placeholder(i+1) + "::" + sqlTypes[t] + "[]"
 	}
 	return "unnest(" + strings.Join(arrays, ", ") + ") AS r(" + strings.Join(cols, ", ") + ")"
 }
+
+// sqlTypes are the PostgreSQL types of the columns of bulk rows.
+var sqlTypes = map[string]string{"i": "bigint", "t": "text", "b": "bytea", "o": "boolean"}
 
 func Placeholder(n int) string { return "$" + strconv.Itoa(n) }

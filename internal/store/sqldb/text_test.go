@@ -47,6 +47,25 @@ func TestStatementIsTranslatedForBothSQLDialects(t *testing.T) {
 	}
 }
 
+func TestBulkStatementOnDistributedTableRunsOncePerRow(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Text{
+		`rows(id i) DELETE FROM topic AS t {USING ROWS} WHERE t.id = :id`: {SQL: `DELETE FROM topic AS t  WHERE t.id = CAST($1 AS bigint)`, Types: "i", Each: true},
+		`rows(id i, text t) INSERT INTO event (id, text) SELECT :id, :text {FROM ROWS} WHERE true`: {
+			SQL: `INSERT INTO event (id, text) VALUES (CAST($1 AS bigint), CAST($2 AS text) )`, Types: "it", Each: true,
+			Many: `INSERT INTO event (id, text) SELECT r.id, r.text FROM unnest($1::bigint[], $2::text[]) AS r(id, text) WHERE true`},
+		`rows(id i) DELETE FROM task AS t {USING ROWS} WHERE t.id = :id`: {SQL: `DELETE FROM task AS t USING unnest($1::bigint[]) AS r(id) WHERE t.id = r.id`, Types: "i"},
+	} {
+		got, err := Citus().Text(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (- want, + got):\n%s", text, diff)
+		}
+	}
+}
+
 func TestUnknownSQLTokenIsRejected(t *testing.T) {
 	t.Parallel()
 	if _, err := SQLite().Text(`SELECT {NONSENSE}`); err == nil || !strings.Contains(err.Error(), "NONSENSE") {

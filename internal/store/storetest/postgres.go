@@ -29,6 +29,7 @@ var shared struct {
 	err     error
 	made    []string // URLs of databases to delete at the end, on an external server
 	free    []string // URLs of databases that tests have released
+	nodes   []string // URLs of databases to delete at the end, on the nodes of a Citus cluster
 }
 
 // Main runs a package's tests and then stops the cluster that [Postgres] started for them. Call it
@@ -45,6 +46,7 @@ func Main(m *testing.M) int {
 	if shared.cluster != nil {
 		shared.cluster.Stop()
 	}
+	dropNodes(shared.nodes)
 	for _, address := range shared.made {
 		u, _ := url.Parse(address) // a URL of this package
 		if err := execute(os.Getenv(Env), "DROP DATABASE "+strings.TrimPrefix(u.Path, "/")+" WITH (FORCE)"); err != nil {

@@ -52,6 +52,12 @@ type Case struct {
 	Seq int64 // sequence number of the last event
 }
 
+// Distributed reports whether the store's tables are distributed over a cluster.
+func (c *Case) Distributed() bool {
+	d, ok := c.Store.(interface{ Key(table string) string })
+	return ok && d.Key("topic") != ""
+}
+
 // Node is the node of the events.
 const Node = 7
 
