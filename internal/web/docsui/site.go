@@ -51,7 +51,7 @@ func contents() []struct {
 		{"Get started", []string{"get-started/reader", "get-started/writer", "get-started/operator", "get-started/developer"}},
 		{"Read", []string{"guides/river", "guides/apps", "guides/notices"}},
 		{"Write", []string{"guides/writing", "guides/replies", "guides/threads", "guides/hosting", "guides/moving", "guides/pinging-out"}},
-		{"Run a hub", []string{"guides/hub", "guides/deploy", "guides/operations", "guides/backup", "guides/nodes", "guides/monitoring"}},
+		{"Run a hub", []string{"guides/hub", "guides/deploy", "guides/operations", "guides/backup", "guides/nodes", "guides/scale-out", "guides/monitoring"}},
 		{"Protocols", []string{"reference/protocols", "reference/rsscloud", "reference/websub", "reference/weblogs", "reference/cnws", "reference/webmention", "reference/hosting-api", "reference/authoring-apis"}},
 		{"Reference", []string{"reference/settings", "reference/commands", "reference/formats", "reference/feed-data", "reference/json", "reference/river-json", "reference/doctor", "reference/retention", "reference/routes"}},
 		{"About", []string{"guarantees", "limits", "compare", "internals/reliability", "internals/performance", "internals/scale", "internals/simulation", "internals/activitypub"}},
