@@ -1,6 +1,7 @@
 # Functions that start temporary PostgreSQL servers, for with-postgres.sh and with-citus.sh.
 # The caller sets the variable me, its name in messages. The servers listen on 127.0.0.1 and
-# stop when the caller ends for any reason. shellcheck shell=bash
+# stop when the caller ends for any reason.
+# shellcheck shell=bash
 
 initdb=$(compgen -G '/usr/lib/postgresql/*/bin/initdb' | sort -V | tail -n 1 || true)
 initdb=${initdb:-$(command -v initdb || true)}
