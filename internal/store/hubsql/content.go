@@ -86,7 +86,7 @@ func byAlias(ctx context.Context, c sqldb.Conn, urls []string, idOf func(url str
 		}
 	}
 	var named []struct{ alias, topic int64 }
-	err := c.BulkQuery(ctx, `rows(id i) SELECT a.alias_id, a.topic_id FROM alias AS a {AND ROWS} WHERE a.alias_id = :id LIMIT 1000`,
+	err := c.BulkQuery(ctx, `rows(id i) SELECT a.alias_id, a.topic_id FROM alias AS a {AND ROWS} WHERE a.alias_id = :id LIMIT 10000`,
 		func(rows *sql.Rows) error {
 			var n struct{ alias, topic int64 }
 			err := rows.Scan(&n.alias, &n.topic)
