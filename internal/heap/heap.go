@@ -13,7 +13,7 @@ import (
 )
 
 // Size is the size of the reserve in bytes: about this much more garbage may accumulate.
-const Size = 32 << 20
+const Size = 12 << 20
 
 var (
 	once    sync.Once
