@@ -64,6 +64,10 @@ func TestRecordedClientRequestsGetTheRecordedResponses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// The recorded clients follow alice's feed themselves and expect her posts to be unread.
+			b := anonymous(t, r)
+			b.send("/login", "name", "alice", "password", alicePassword, "next", "/account")
+			b.shows(http.StatusOK)(b.send("/people/settings", "listed", "1"))
 			x := &recorded{host: strings.TrimPrefix(r.base, "http://"), undecided: r.undecided, known: map[string]string{
 				"password": alicePassword, "token": token.Token, "basic": base64.StdEncoding.EncodeToString([]byte("alice:" + alicePassword)),
 				"feverkey": fever.Key("alice", token.Token), "later": fmt.Sprint(time.Now().Add(time.Hour).Unix()),

@@ -32,6 +32,7 @@ import (
 	"cloudburst/internal/hub"
 	"cloudburst/internal/people"
 	"cloudburst/internal/publish"
+	"cloudburst/internal/river"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/syndicate"
@@ -132,6 +133,7 @@ func (a hosting) newNotifier() {
 	*a.notifier = publish.Notifier{
 		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.announcer,
 		Topics: a.privateTopics, Names: &a.names, Stamp: a.hub.Bus.Stamp, Publish: a.hub.Bus.Publish, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
+		FollowOwn: a.followOwn,
 	}
 	a.accounts.Revoked = func(ctx context.Context, s account.Secret) {
 		remove := func(ctx context.Context, keys []hub.Key) error {
@@ -140,6 +142,17 @@ func (a hosting) newNotifier() {
 		}
 		a.noteHosted(ctx, "end the subscriptions of a revoked secret", a.notifier.Revoked(ctx, publishhttp.TopicPaths(a.feeds.Topics, s), remove))
 	}
+}
+
+// followOwn makes an author follow their own feed, unless they chose to keep their posts out of their
+// river.
+func (a hosting) followOwn(ctx context.Context, user string) error {
+	encoded, err := a.people.Store.PreferencesOf(ctx, user)
+	if err != nil || account.DecodePreferences(encoded[user]).NoOwnPosts {
+		return err
+	}
+	_, err = a.river.Add(ctx, river.Request{Reader: a.owners.readerOf(user), URL: a.names.Public() + "/" + url.PathEscape(user) + "/rss.xml"})
+	return err
 }
 
 // privateTopics returns the paths of the topics of all readers of a private feed.

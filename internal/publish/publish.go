@@ -34,7 +34,9 @@ type Notifier struct {
 	// Topics returns the paths of the topics of all readers of a private feed.
 	Topics  func(ctx context.Context, user, feed string) ([]string, error)
 	Targets Targets
-	Names   *origin.Names
+	// FollowOwn makes an author follow their own feed, so that their posts are in their river.
+	FollowOwn func(ctx context.Context, user string) error
+	Names     *origin.Names
 	Stamp   func(now time.Time, events ...*event.Event)              // numbers events for the log
 	Publish func(events ...event.Event)                              // shows events to open pages
 	Trace   func(ctx context.Context, f author.Feed) context.Context // begins the trace of a saved feed
@@ -111,7 +113,13 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 			n.Log.Warn("cannot notify subscribers of a saved feed", "url", u, "err", err)
 		}
 	}
-	return errors.Join(later, n.notifyViews(ctx, f.User))
+	later = errors.Join(later, n.notifyViews(ctx, f.User))
+	if f.Notified == 0 { // Only once: later the author can unfollow the feed like any other.
+		if err := n.FollowOwn(ctx, f.User); err != nil {
+			n.Log.Warn("cannot follow the author's own feed", "user", f.User, "err", err)
+		}
+	}
+	return later
 }
 
 // Followed returns the URLs of a user's public feed that have subscribers. The feed's own URL

@@ -73,7 +73,7 @@ func newSite(w *Web) *site {
 			}
 		}
 		if s.reader != nil {
-			o.ReplyTo, o.FollowOwn = s.reader.ReplyTo, s.reader.FollowOwn
+			o.ReplyTo = s.reader.ReplyTo
 		}
 		s.writer = writerui.New(texts, o)
 	}

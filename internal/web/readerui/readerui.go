@@ -5,7 +5,6 @@ package readerui
 import (
 	"context"
 	"html/template"
-	"net/http"
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/cache"
@@ -80,11 +79,6 @@ type Pages struct {
 func New(c *content.Renderer, o Options) *Pages {
 	b := &base{c, o}
 	return &Pages{newRiverPages(b), &followPages{base: b, imports: newImports()}}
-}
-
-// FollowOwn makes a user follow their own feed, so that their posts are in their river.
-func (p *Pages) FollowOwn(r *http.Request, user string) error {
-	return p.follow.followOwn(r, user)
 }
 
 // ReplyTo describes an item of a user's river for a reply to it.

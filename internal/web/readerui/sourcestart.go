@@ -151,11 +151,6 @@ func (s *followPages) people(r *http.Request) (all []startFeed, err error) {
 	return all, nil
 }
 
-func (s *followPages) followOwn(r *http.Request, user string) error {
-	_, err := s.River.Add(r.Context(), river.Request{Reader: s.readerOf(user), URL: s.feedOf(r, user)})
-	return err
-}
-
 // feedOf returns the URL of the feed of a user of this server.
 func (s *base) feedOf(r *http.Request, user string) string {
 	return s.BaseURL(r) + "/" + url.PathEscape(user) + "/rss.xml"

@@ -92,7 +92,6 @@ func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user string, got
 		s.showSaveError(rw, r, user, v, err)
 		return
 	}
-	s.followOwn(r, post)
 	to := "/write/posts"
 	if f.ID == 0 && post.State.HasReaders() || did == "published" || did == "private" {
 		to = "/write"
@@ -134,21 +133,6 @@ func (s *Pages) showsAgain(rw http.ResponseWriter, r *http.Request, user string,
 	}
 	s.showWrite(rw, r, user, status, *v)
 	return true
-}
-
-// followOwn makes the author of a first post follow their own feed. Later they can unfollow it like
-// any other.
-func (s *Pages) followOwn(r *http.Request, post author.Post) {
-	if s.FollowOwn == nil || s.Preferences(r).NoOwnPosts || post.State != author.Published {
-		return
-	}
-	published, err := s.Posts.List(r.Context(), author.PostQuery{User: post.User, State: author.Published, Limit: 2})
-	if err == nil && len(published) == 1 {
-		err = s.FollowOwn(r, post.User)
-	}
-	if err != nil {
-		s.Logger().Warn("follow the author's own feed", "user", post.User, "err", err)
-	}
 }
 
 // redirect ends a request that has changed data with the page that shows the result. The script

@@ -31,9 +31,6 @@ type Options struct {
 	ReplyTo func(ctx context.Context, user string, id int64) (author.Reply, error)
 	// ReplyToURL describes the post at a URL for a reply to it. Nil: only by its URL.
 	ReplyToURL func(ctx context.Context, url string) author.Reply
-	// FollowOwn makes a user follow their own feed, so that their posts are in their river. Nil: no
-	// feed reader.
-	FollowOwn func(r *http.Request, user string) error
 }
 
 // Passwords checks the password of users who sign in again while writing.

@@ -1,0 +1,47 @@
+package app
+
+import (
+	"testing"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/river"
+)
+
+// TestFirstSavePutsAnAuthorsOwnPostsIntoTheirRiver saves first posts and a first document without the
+// composer. An author who unfollows the feed later does not follow it again.
+func TestFirstSavePutsAnAuthorsOwnPostsIntoTheirRiver(t *testing.T) {
+	t.Parallel()
+	a := program(t)
+	write := signUp(t, a, "alice", "bob", "carol", "dave")
+	if err := a.accounts.SetPreferences(t.Context(), "carol", account.Preferences{NoOwnPosts: true}); err != nil {
+		t.Fatal(err)
+	}
+	source := func(user string) int64 { return river.SourceID(a.names.Public() + "/" + user + "/rss.xml") }
+	follows := func(user string) bool {
+		t.Helper()
+		list, err := a.river.Following(t.Context(), a.owners.readerOf(user))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list[source(user)]
+	}
+	write("bob", "First")
+	write("carol", "First")
+	doc := `<rss version="2.0"><channel><title>Dave</title><link>https://dave.example/</link><description>x</description></channel></rss>`
+	if _, err := a.authors.Save(t.Context(), "dave", author.Public, []byte(doc), "saveRss"); err != nil {
+		t.Fatal(err)
+	}
+	for user, want := range map[string]bool{"alice": false, "bob": true, "carol": false, "dave": true} {
+		if got := follows(user); got != want {
+			t.Errorf("%s follows the own feed: %t", user, got)
+		}
+	}
+	if err := a.river.Remove(t.Context(), a.owners.readerOf("bob"), source("bob")); err != nil {
+		t.Fatal(err)
+	}
+	write("bob", "Second")
+	if follows("bob") {
+		t.Error("bob follows the own feed again")
+	}
+}
