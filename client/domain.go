@@ -13,6 +13,15 @@ type Domain struct {
 	ProofURL   string     `json:"proof_url"` // read by [Site.VerifyDomain]
 	CreatedAt  time.Time  `json:"created_at"`
 	VerifiedAt *time.Time `json:"verified_at,omitempty"` // nil: not in use
+
+	// Certificate is nil if the domain is not in use, or if this server does not terminate TLS.
+	Certificate *Certificate `json:"certificate,omitempty"`
+}
+
+// Certificate is the state of the TLS certificate for a domain.
+type Certificate struct {
+	ExpiresAt *time.Time `json:"expires_at,omitempty"` // nil: there is none yet
+	Error     string     `json:"error,omitempty"`      // why there is none, as a sentence
 }
 
 // Domains returns the domains of all users by name.

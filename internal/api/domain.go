@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"cloudburst/client"
@@ -38,11 +39,15 @@ func (s postAPI) answerDomain(c *postCall, h ownhost.Host, err error) error {
 	if err != nil {
 		return err
 	}
-	return exchange.OK(c.w, s.domainOf(h))
+	return exchange.OK(c.w, s.domainOf(c.ctx(), h))
 }
 
-func (s *Server) domainOf(h ownhost.Host) client.Domain {
-	return client.Domain{User: h.User, Name: h.Name, Token: h.Token, ProofURL: s.Domains.ProofURL(h.Name), CreatedAt: form.Milli(h.CreatedAt), VerifiedAt: form.When(h.VerifiedAt)}
+func (s *Server) domainOf(ctx context.Context, h ownhost.Host) client.Domain {
+	d := client.Domain{User: h.User, Name: h.Name, Token: h.Token, ProofURL: s.Domains.ProofURL(h.Name), CreatedAt: form.Milli(h.CreatedAt), VerifiedAt: form.When(h.VerifiedAt)}
+	if cert := s.Domains.Certificate(ctx, h.Name); h.InUse() && cert.Served {
+		d.Certificate = &client.Certificate{ExpiresAt: form.When(cert.Until), Error: cert.Error}
+	}
+	return d
 }
 
 func (s postAPI) domain(c *postCall) error {
@@ -91,7 +96,7 @@ func (s *Server) domains(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := []client.Domain{}
 	for _, h := range s.Domains.All() {
-		list = append(list, s.domainOf(h))
+		list = append(list, s.domainOf(r.Context(), h))
 	}
 	return exchange.OK(w, map[string]any{"domains": list})
 }

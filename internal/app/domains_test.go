@@ -175,8 +175,12 @@ func TestDomainOfAnAuthorServesTheirPageOverTLS(t *testing.T) {
 	if v, err := other.VerifyDomain(ctx); err != nil || v.VerifiedAt == nil {
 		t.Errorf("the domain stays taken after its author gave it up: %+v, %v", v, err)
 	}
-	if list, err := client.Domains(ctx, d.admin); err != nil || len(list) != 1 || list[0].User != "bob" {
-		t.Errorf("the operator sees %+v, %v", list, err)
+	list, err := client.Domains(ctx, d.admin)
+	if err != nil || len(list) != 1 || list[0].User != "bob" {
+		t.Fatalf("the operator sees %+v, %v", list, err)
+	}
+	if c := list[0].Certificate; c == nil || c.ExpiresAt == nil || c.Error != "" {
+		t.Errorf("certificate of the domain: %+v", c)
 	}
 }
 

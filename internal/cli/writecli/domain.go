@@ -54,11 +54,24 @@ and shows the page, the feeds and the files of the user there. Old URLs of pages
 
 func (p siteCommands) printDomain(d client.Domain) error {
 	if d.VerifiedAt != nil {
-		_, err := fmt.Fprintf(p.Out, "%s is in use\n", d.Name)
+		_, err := fmt.Fprintf(p.Out, "%s is in use%s\n", d.Name, certificateText(d.Certificate))
 		return err
 	}
 	_, err := fmt.Fprintf(p.Out, "%s is not in use yet\nLet its DNS record lead to this server, so that %s returns %s; then add --verify.\n", d.Name, d.ProofURL, d.Token)
 	return err
+}
+
+// certificateText describes the certificate of a domain, after a comma.
+func certificateText(c *client.Certificate) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.ExpiresAt != nil:
+		return ", certificate until " + c.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")
+	case c.Error != "":
+		return ", no certificate: " + shell.Clean(c.Error)
+	}
+	return ", certificate pending"
 }
 
 func (p siteCommands) siteDomains() *cobra.Command {
@@ -76,7 +89,7 @@ func (p siteCommands) siteDomains() *cobra.Command {
 				for _, d := range list {
 					state := "not verified"
 					if d.VerifiedAt != nil {
-						state = "in use"
+						state = "in use" + certificateText(d.Certificate)
 					}
 					if err := t.Row(d.Name, d.User, state); err != nil {
 						return err
