@@ -19,7 +19,7 @@ import (
 type Replies interface {
 	List(ctx context.Context, q conversation.Query) ([]conversation.Mention, error)
 	Rules(ctx context.Context, user string) ([]conversation.Rule, error)
-	Decide(ctx context.Context, user string, id int64, d conversation.Decision) (conversation.Mention, error)
+	Moderate(ctx context.Context, user string, id int64, d conversation.Moderation) (conversation.Mention, error)
 	Undo(ctx context.Context, user string, at time.Time) error
 	RemoveRule(ctx context.Context, user, host, author string) error
 }
@@ -108,12 +108,12 @@ func (s postAPI) decideReply(c *postCall) error {
 	if err := s.withReplies(); err != nil {
 		return err
 	}
-	m, err := s.Options.Replies.Decide(c.ctx(), c.user, id, conversation.Decision(in.Do))
+	m, err := s.Options.Replies.Moderate(c.ctx(), c.user, id, conversation.Moderation(in.Do))
 	if err != nil {
 		return err
 	}
 	state := conversation.Rejected
-	if d := conversation.Decision(in.Do); d == conversation.Approve || d == conversation.ApproveAlways {
+	if d := conversation.Moderation(in.Do); d == conversation.Approve || d == conversation.ApproveAlways {
 		state = conversation.Approved
 	}
 	return exchange.OK(c.w, client.ReplyDecision{ID: m.ID, State: string(state), DecidedAt: m.DecidedAt})

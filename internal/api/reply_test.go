@@ -23,7 +23,7 @@ func (w *fakeReplies) Rules(context.Context, string) ([]conversation.Rule, error
 	return []conversation.Rule{{Host: "you.example", Author: conversation.EveryAuthor, Verdict: conversation.Block, At: start()}}, nil
 }
 
-func (w *fakeReplies) Decide(_ context.Context, _ string, id int64, d conversation.Decision) (conversation.Mention, error) {
+func (w *fakeReplies) Moderate(_ context.Context, _ string, id int64, d conversation.Moderation) (conversation.Mention, error) {
 	if id != 1<<51 {
 		return conversation.Mention{}, fault.New(fault.NotFound, "There is no such reply.")
 	}

@@ -185,7 +185,7 @@ func TestReplyOfUnknownAuthorWaitsForApproval(t *testing.T) {
 func TestApprovedReplyNeedsApprovalAgainAfterAChange(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.report(t)
-		if _, err := w.Decide(t.Context(), "me", w.store.one(t).ID, Approve); err != nil {
+		if _, err := w.Moderate(t.Context(), "me", w.store.one(t).ID, Approve); err != nil {
 			t.Fatal(err)
 		}
 		w.report(t)
@@ -209,14 +209,14 @@ func TestRepliesOfTrustedAuthorsAreApprovedAndOfBlockedAuthorsRejected(t *testin
 		if m := w.store.one(t); m.State != Approved {
 			t.Errorf("a trusted author is %s", m.State)
 		}
-		if _, err := w.Decide(t.Context(), "me", w.store.one(t).ID, BlockAuthor); err != nil {
+		if _, err := w.Moderate(t.Context(), "me", w.store.one(t).ID, BlockAuthor); err != nil {
 			t.Fatal(err)
 		}
 		w.report(t)
 		if m := w.store.one(t); m.State != Rejected {
 			t.Errorf("a blocked author is %s", m.State)
 		}
-		if _, err := w.Decide(t.Context(), "me", w.store.one(t).ID, BlockHost); err != nil {
+		if _, err := w.Moderate(t.Context(), "me", w.store.one(t).ID, BlockHost); err != nil {
 			t.Fatal(err)
 		}
 		err := w.Receive(t.Context(), "https://a.you.example/reply", "https://me.example/post", netip.MustParseAddr("192.0.2.1"))
@@ -229,7 +229,7 @@ func TestRepliesOfTrustedAuthorsAreApprovedAndOfBlockedAuthorsRejected(t *testin
 func TestRejectedReplyStaysRejectedAfterAnotherWebmention(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.report(t)
-		if _, err := w.Decide(t.Context(), "me", w.store.one(t).ID, Reject); err != nil {
+		if _, err := w.Moderate(t.Context(), "me", w.store.one(t).ID, Reject); err != nil {
 			t.Fatal(err)
 		}
 		w.store.rules = []Rule{{Host: "you.example", Author: author, Verdict: Trust}}
@@ -259,7 +259,7 @@ func TestUnreadablePageOfAReplyIsRetriedWithBackoffThenAbandoned(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.page = func(n int) (Content, string, error) { return Content{}, "", fault.New(fault.Unreadable, "timeout") }
 		w.report(t)
-		if _, err := w.Decide(t.Context(), "me", w.store.one(t).ID, Approve); fault.CodeOf(err) != fault.Conflict {
+		if _, err := w.Moderate(t.Context(), "me", w.store.one(t).ID, Approve); fault.CodeOf(err) != fault.Conflict {
 			t.Errorf("approved before it was read: %v", err)
 		}
 		time.Sleep(72 * time.Hour)
@@ -318,7 +318,7 @@ func TestApprovalOfAReplyCanBeUndoneForTenMinutes(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.report(t)
 		decide := func() time.Time {
-			m, err := w.Decide(t.Context(), "me", w.store.one(t).ID, Approve)
+			m, err := w.Moderate(t.Context(), "me", w.store.one(t).ID, Approve)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -373,7 +373,7 @@ func TestWebmentionIsRefusedIfSourceIsTargetOrAuthorDisabledThem(t *testing.T) {
 func TestUnknownModerationDecisionIsRejected(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.report(t)
-		if _, err := w.Decide(t.Context(), "me", w.store.one(t).ID, "delete"); fault.CodeOf(err) != fault.Invalid {
+		if _, err := w.Moderate(t.Context(), "me", w.store.one(t).ID, "delete"); fault.CodeOf(err) != fault.Invalid {
 			t.Error(err)
 		}
 	})

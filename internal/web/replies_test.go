@@ -38,7 +38,7 @@ func (w *fakeReplies) Counts(context.Context, string) (map[conversation.State]in
 
 func (w *fakeReplies) Rules(context.Context, string) ([]conversation.Rule, error) { return nil, nil }
 
-func (w *fakeReplies) Decide(_ context.Context, user string, id int64, d conversation.Decision) (conversation.Mention, error) {
+func (w *fakeReplies) Moderate(_ context.Context, user string, id int64, d conversation.Moderation) (conversation.Mention, error) {
 	if d != conversation.Approve {
 		return conversation.Mention{}, fault.New(fault.Invalid, "Unknown decision.")
 	}

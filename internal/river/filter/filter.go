@@ -1,6 +1,6 @@
 // Package filter decides what a user's rules do with the items of their feeds: hide, mark as read,
 // star or forward. It has no access to the store or the clock. [Rule.Check] checks a rule, [Compile]
-// prepares it, and [Decide] combines the rules that match an item.
+// prepares it, and [Combine] combines the rules that match an item.
 package filter
 
 import (
@@ -196,17 +196,17 @@ func CheckAll(rules []Rule) error {
 	return nil
 }
 
-// Decision is the combined result of a user's rules for one item.
-type Decision struct {
+// Effect is the combined effect of a user's rules for one item.
+type Effect struct {
 	Hide       int64 // ID of the rule that hides the item; 0: none
 	Read, Star bool
 	Forward    []int64 // IDs of forwardings
 	Rules      []int64 // IDs of the rules that were applied
 }
 
-// Decide combines the rules of a user in their order. matches reports whether the rule with an
+// Combine combines the rules of a user in their order. matches reports whether the rule with an
 // index matches. The rule that hides an item is the last one. Starred items are not hidden.
-func Decide(rules []Rule, starred bool, matches func(i int) bool) (d Decision) {
+func Combine(rules []Rule, starred bool, matches func(i int) bool) (d Effect) {
 	for i := range rules {
 		r := &rules[i]
 		if r.Off || !matches(i) {

@@ -166,13 +166,13 @@ func TestFilterRulesApplyInTheirOrder(t *testing.T) {
 	t.Parallel()
 	hide, star, read := filter.Rule{ID: 1, Actions: filter.Actions{Hide: true}}, filter.Rule{ID: 2, Actions: filter.Actions{Star: true, Forward: 9}}, filter.Rule{ID: 3, Actions: filter.Actions{Read: true, Forward: 9}}
 	all := func(int) bool { return true }
-	if d := filter.Decide([]filter.Rule{hide, star, read}, false, all); d.Hide != 1 || !d.Read || d.Star || len(d.Rules) != 1 {
+	if d := filter.Combine([]filter.Rule{hide, star, read}, false, all); d.Hide != 1 || !d.Read || d.Star || len(d.Rules) != 1 {
 		t.Errorf("hidden first: %+v", d)
 	}
-	if d := filter.Decide([]filter.Rule{star, hide, read}, false, all); d.Hide != 0 || !d.Read || !d.Star || len(d.Rules) != 3 || len(d.Forward) != 1 {
+	if d := filter.Combine([]filter.Rule{star, hide, read}, false, all); d.Hide != 0 || !d.Read || !d.Star || len(d.Rules) != 3 || len(d.Forward) != 1 {
 		t.Errorf("starred first: %+v", d)
 	}
-	if d := filter.Decide([]filter.Rule{hide}, true, all); d.Hide != 0 || d.Read {
+	if d := filter.Combine([]filter.Rule{hide}, true, all); d.Hide != 0 || d.Read {
 		t.Errorf("starred by the user: %+v", d)
 	}
 }

@@ -80,7 +80,7 @@ func (v *saving) matchRules(ctx context.Context, rules []filter.Rule) error {
 type filtered struct {
 	reader            string
 	place, source, id int64
-	filter.Decision
+	filter.Effect
 }
 
 // countFiltered updates the counters for items that rules are about to mark as read. The transaction
@@ -123,7 +123,7 @@ func (v *saving) runFilters(ctx context.Context, c sqldb.Conn, places []int64, f
 		own := rules[:n]
 		rules = rules[n:]
 		for at, i := range v.filters.fresh {
-			d := filter.Decide(own, false, func(r int) bool { return v.filters.matches[ruleKey{own[r].ID, own[r].Version}][i] })
+			d := filter.Combine(own, false, func(r int) bool { return v.filters.matches[ruleKey{own[r].ID, own[r].Version}][i] })
 			if len(d.Rules) > 0 {
 				list = append(list, filtered{own[0].Reader, places[at], v.Source.ID, v.Put[i].ID, d})
 			}
@@ -267,7 +267,7 @@ func (s *filterStore) applyFilter(ctx context.Context, r *filter.Rule, below int
 		if !compiled.Match(filter.NewSubject(filter.ItemOf(&e.Content)), nil) {
 			continue
 		}
-		d := filter.Decide([]filter.Rule{*r}, e.Starred, func(int) bool { return true })
+		d := filter.Combine([]filter.Rule{*r}, e.Starred, func(int) bool { return true })
 		found = append(found, filtered{r.Reader, entries[i].place, e.SourceID, e.ID, d})
 		ids = append(ids, e.ID)
 	}

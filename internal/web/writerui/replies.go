@@ -22,7 +22,7 @@ type Replies interface {
 	List(ctx context.Context, q conversation.Query) ([]conversation.Mention, error)
 	Counts(ctx context.Context, user string) (map[conversation.State]int, error)
 	Rules(ctx context.Context, user string) ([]conversation.Rule, error)
-	Decide(ctx context.Context, user string, id int64, d conversation.Decision) (conversation.Mention, error)
+	Moderate(ctx context.Context, user string, id int64, d conversation.Moderation) (conversation.Mention, error)
 	Undo(ctx context.Context, user string, at time.Time) error
 	RemoveRule(ctx context.Context, user, host, author string) error
 }
@@ -249,7 +249,7 @@ func (s *Pages) changeReplies(ctx context.Context, user string, fields, to url.V
 		if err != nil {
 			return err
 		}
-		m, err := s.Replies.Decide(ctx, user, id, conversation.Decision(do))
+		m, err := s.Replies.Moderate(ctx, user, id, conversation.Moderation(do))
 		to.Set("at", strconv.FormatInt(m.DecidedAt.UnixMilli(), 10))
 		return err
 	}

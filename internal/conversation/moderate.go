@@ -7,35 +7,36 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Decision is an author's decision about a mention.
-type Decision string
+// Moderation is what an author does with a mention.
+type Moderation string
 
-// Decisions.
+// Moderations.
 const (
-	Approve       Decision = "approve"
-	ApproveAlways Decision = "trust"  // also later mentions of the same author
-	Reject        Decision = "reject" // only this one
-	BlockAuthor   Decision = "block-author"
-	BlockHost     Decision = "block-host"
+	Approve       Moderation = "approve"
+	ApproveAlways Moderation = "trust"  // also later mentions of the same author
+	Reject        Moderation = "reject" // only this one
+	BlockAuthor   Moderation = "block-author"
+	BlockHost     Moderation = "block-host"
 )
 
 // UndoWithin is the period in which [Conversation.Undo] can revert a decision.
 const UndoWithin = 10 * time.Minute
 
-// Decide carries out the decision of a user about one of their mentions. It returns the mention as it
-// was before, with the time of the decision, by which [Conversation.Undo] reverts it. Errors: fault.NotFound, fault.Conflict if its page was not read yet and it would
-// become public, fault.Invalid for an unknown decision, fault.TooMany if there are [MaxRules] rules.
+// Moderate carries out the decision of a user about one of their mentions. It returns the mention as
+// it was before, with the time of the decision, by which [Conversation.Undo] reverts it. Errors:
+// fault.NotFound; fault.Conflict if the mention would become public and its page was not read yet;
+// fault.Invalid for an unknown decision; fault.TooMany if there are [MaxRules] rules.
 //
 // spec:cloudburst#mention-moderation
-func (c *Conversation) Decide(ctx context.Context, user string, id int64, d Decision) (Mention, error) {
-	m, err := c.decide(ctx, user, id, d)
+func (c *Conversation) Moderate(ctx context.Context, user string, id int64, d Moderation) (Mention, error) {
+	m, err := c.moderate(ctx, user, id, d)
 	if err == nil && c.Changed != nil {
 		c.Changed(ctx, m.Source)
 	}
 	return m, err
 }
 
-func (c *Conversation) decide(ctx context.Context, user string, id int64, d Decision) (Mention, error) {
+func (c *Conversation) moderate(ctx context.Context, user string, id int64, d Moderation) (Mention, error) {
 	c.init()
 	m, err := c.Store.Mention(ctx, user, id)
 	if err != nil {
@@ -61,7 +62,7 @@ func (c *Conversation) decide(ctx context.Context, user string, id int64, d Deci
 	return m, c.Store.SetMentionRule(ctx, user, rule, MaxRules)
 }
 
-func (c *Conversation) set(ctx context.Context, user string, id int64, d Decision, at time.Time) error {
+func (c *Conversation) set(ctx context.Context, user string, id int64, d Moderation, at time.Time) error {
 	return c.Store.ChangeMention(ctx, user, id, func(m *Mention, _ []Rule) (Action, error) {
 		was := m.State
 		switch {
