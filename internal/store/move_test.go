@@ -306,7 +306,7 @@ func TestStoreOfARunningServerCannotBeMoved(t *testing.T) {
 		}
 		for _, m := range []store.MoveOptions{{From: place, To: filepath.Join(t.TempDir(), "x")}, {From: fullFolder(t, 1), To: place, Replace: true}} {
 			m.Now = moment
-			if _, err := store.Move(t.Context(), m); fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "cloudburst uses") {
+			if _, err := store.Move(t.Context(), m); fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "cloudburst process uses") {
 				t.Errorf("%s: %v", place, err)
 			}
 		}
