@@ -144,11 +144,15 @@ func (a hosting) newNotifier() {
 	}
 }
 
-// followOwn makes an author follow their own feed, unless they chose to keep their posts out of their
-// river.
+// followOwn makes an author of posts follow their own feed, unless they chose to keep their posts out
+// of their river. A program that saves documents has a reader of its own.
 func (a hosting) followOwn(ctx context.Context, user string) error {
 	encoded, err := a.people.Store.PreferencesOf(ctx, user)
 	if err != nil || account.DecodePreferences(encoded[user]).NoOwnPosts {
+		return err
+	}
+	posts, err := a.posts.List(ctx, author.PostQuery{User: user, State: author.Published, Limit: 1})
+	if err != nil || len(posts) == 0 {
 		return err
 	}
 	_, err = a.river.Add(ctx, river.Request{Reader: a.owners.readerOf(user), URL: a.names.Public() + "/" + url.PathEscape(user) + "/rss.xml"})

@@ -34,7 +34,8 @@ type Notifier struct {
 	// Topics returns the paths of the topics of all readers of a private feed.
 	Topics  func(ctx context.Context, user, feed string) ([]string, error)
 	Targets Targets
-	// FollowOwn makes an author follow their own feed, so that their posts are in their river.
+	// FollowOwn makes an author of posts follow their own feed, so that their posts are in their
+	// river. It is called after the first version of the feed.
 	FollowOwn func(ctx context.Context, user string) error
 	Names     *origin.Names
 	Stamp   func(now time.Time, events ...*event.Event)              // numbers events for the log
