@@ -26,6 +26,15 @@ func TestFirstPostPutsAnAuthorsPostsIntoTheirRiver(t *testing.T) {
 		}
 		return list[source(user)]
 	}
+	if _, err := a.posts.Save(t.Context(), author.Edit{User: "bob", To: author.Draft, Via: "test", Change: func(c *author.Content) error {
+		c.Source = "Later"
+		return nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if follows("bob") {
+		t.Error("a draft was enough")
+	}
 	write("bob", "First")
 	write("carol", "First")
 	doc := `<rss version="2.0"><channel><title>Dave</title><link>https://dave.example/</link><description>x</description></channel></rss>`

@@ -1,14 +1,12 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"cloudburst/internal/author"
-	"cloudburst/internal/river"
 )
 
 func TestPostsAreListedSearchedAndPaged(t *testing.T) {
@@ -76,33 +74,6 @@ func TestPostsOfOtherUsersCannotBeChanged(t *testing.T) {
 	if p := x.post("bob", 1); p.Source != "Of bob" {
 		t.Errorf("bob's post is %q", p.Source)
 	}
-}
-
-func TestAuthorFollowsTheirOwnFeedAfterTheFirstPost(t *testing.T) {
-	t.Parallel()
-	x := newWriteHarness(t).as("alice")
-	own := river.SourceID("http://hub.example:5337/alice/rss.xml")
-	clear(x.fakeRiver.subs["alice"])
-	publish := func(key, text string) {
-		t.Helper()
-		x.location(x.send("/write", "do", "publish", "key", key, "writer", "alice", "source", text))
-	}
-	x.location(x.send("/write", "do", "draft", "key", "key-of-draft-0000", "writer", "alice", "source", "later"))
-	if len(x.fakeRiver.subs["alice"]) != 0 {
-		t.Error("a draft was enough")
-	}
-	publish("key-of-post-00001", "first")
-	if _, ok := x.fakeRiver.subs["alice"][own]; !ok || len(x.fakeRiver.subs["alice"]) != 1 {
-		t.Fatalf("alice follows %v", x.fakeRiver.subs["alice"])
-	}
-	delete(x.fakeRiver.subs["alice"], own)
-	publish("key-of-post-00002", "second")
-	if len(x.fakeRiver.subs["alice"]) != 0 {
-		t.Error("a feed that its author had unfollowed is followed again")
-	}
-	x.fakeRiver.err = errors.New("the store is closed")
-	x.as("bob")
-	x.location(x.send("/write", "do", "publish", "key", "key-of-post-00003", "writer", "bob", "source", "a failure to follow does not prevent a post"))
 }
 
 func TestReplyLinkOfAnItemOpensTheComposer(t *testing.T) {
