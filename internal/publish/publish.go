@@ -38,11 +38,11 @@ type Notifier struct {
 	// river. It is called after the first version of the feed.
 	FollowOwn func(ctx context.Context, user string) error
 	Names     *origin.Names
-	Stamp   func(now time.Time, events ...*event.Event)              // numbers events for the log
-	Publish func(events ...event.Event)                              // shows events to open pages
-	Trace   func(ctx context.Context, f author.Feed) context.Context // begins the trace of a saved feed
-	Now     func() time.Time
-	Log     *slog.Logger
+	Stamp     func(now time.Time, events ...*event.Event)              // numbers events for the log
+	Publish   func(events ...event.Event)                              // shows events to open pages
+	Trace     func(ctx context.Context, f author.Feed) context.Context // begins the trace of a saved feed
+	Now       func() time.Time
+	Log       *slog.Logger
 
 	notifiedViews notifiedViews
 }
