@@ -94,7 +94,7 @@ func TestReadingViewIsUsableWithoutScripts(t *testing.T) {
 		b.reads("A note without a title.")
 		b.holds("the link to the original is shown, and controls that need scripts are not", `document.querySelector(".acts a.open").checkVisibility() && !document.querySelector(".share").checkVisibility()`)
 		b.click(".up")
-		b.until("the link leads back", `location.search === "?category=Shelf"`)
+		b.until("the link leads back", `location.pathname + location.search === "/river?category=Shelf"`)
 		for _, wrong := range eval[[]string](b, tooWide) {
 			t.Errorf("%d pixels wide: %s", width, wrong)
 		}
