@@ -413,9 +413,10 @@ document.addEventListener("visibilitychange", () => {
   nameDays();
   settle();
 });
-// The space of an image fits the image only where that moves nothing in the window: below it.
+// The space of an image fits the image only where that moves nothing in the window: half a window
+// below it, because margins collapse and the page may scroll before the next frame.
 function fit(img, missing) {
-  if (!img.matches?.(".item img") || img.getBoundingClientRect().top < innerHeight) return;
+  if (!img.matches?.(".item img") || img.getBoundingClientRect().top < 1.5 * innerHeight) return;
   img.classList.remove("unsized");
   if (missing && !img.alt) img.hidden = true;
 }
