@@ -16,7 +16,7 @@ self.addEventListener("install", (event) => {
   })());
 });
 
-// Pages ask a waiting worker to take over when they are not in use.
+// Hidden pages ask a waiting worker to take over.
 self.addEventListener("message", (event) => {
   if (event.data === "take over") self.skipWaiting();
   if (event.data === "replay") event.waitUntil(replay());
