@@ -340,6 +340,9 @@ func (run *shardRun) wait(ctx context.Context) (stopping bool) {
 
 // settle checkpoints the batches at the front that are done or parked.
 func (run *shardRun) settle(stopping bool) {
+	if !stopping && run.gathering() {
+		return
+	}
 	var ready []*deliveryBatch
 	for _, b := range run.window {
 		if !run.settled(b, stopping) {

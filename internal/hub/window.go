@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,8 +18,8 @@ import (
 // delivery blocks that progress.
 const (
 	batchesPerWindow = 8                      // batches of a window, most of which are written in one transaction
-	batchesPerCommit = 6                      // the first batch waits for the others
-	gatherFor        = 10 * time.Millisecond  // maximum wait of the first batch
+	batchesPerCommit = 6                      // batches of one transaction, if the others finish soon after the first
+	gatherFor        = 20 * time.Millisecond  // maximum wait of a finished batch for the others
 	maxBatchesAhead  = 48                     // open batches of a shard, if many deliveries are excluded
 	readAheadTTL     = time.Second            // subscriptions read ahead are read again when older
 	excludeAfter     = 250 * time.Millisecond // a reply later than this stops counting; less would let a short load spike defeat the limit
@@ -194,23 +195,31 @@ func (run *shardRun) holdsUpOthers() bool {
 }
 
 // awaited returns the batch to wait for. When it is done, it and those before it are worth a
-// transaction. hold is the remaining wait if the first batch is already done.
+// transaction. hold is the remaining wait if the first batch is already done; 0: no limit, or
+// the finished batches at the front are worth a transaction now.
 func (run *shardRun) awaited() (b *deliveryBatch, hold time.Duration) {
-	if run.hub.windows.max == 0 {
-		return run.window[0], 0
+	first := run.window[0]
+	if run.hub.windows.max == 0 || !first.isDone() {
+		return first, 0
 	}
-	for i, b := range run.window[:min(len(run.window), batchesPerCommit)] {
+	if hold = first.ended.Add(gatherFor).Sub(run.hub.now()); hold <= 0 {
+		return first, 0
+	}
+	for _, b := range slices.Backward(run.window[:min(len(run.window), batchesPerCommit)]) {
 		if !b.isDone() {
-			if i == 0 {
-				return b, 0
-			}
-			if hold = run.window[0].ended.Add(gatherFor).Sub(run.hub.now()); hold > 0 {
-				return b, hold
-			}
-			break
+			return b, hold
 		}
 	}
-	return run.window[0], 0
+	return first, 0
+}
+
+// gathering reports that finished batches still wait for others, to share a transaction with them.
+func (run *shardRun) gathering() bool {
+	if len(run.window) == 0 {
+		return false
+	}
+	_, hold := run.awaited()
+	return hold > 0
 }
 
 func (b *deliveryBatch) isDone() bool {

@@ -23,6 +23,7 @@ type recordingStore struct {
 	shards   map[int]hub.Shard
 	written  map[int64]bool // by row
 	rows     int
+	commits  int // successful checkpoints
 
 	silence      time.Duration // time without responses after the first checkpoint
 	silent, over time.Time
@@ -59,6 +60,7 @@ func (l *recordingStore) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool
 	if err == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
+		l.commits++
 		l.shards[c.Shard.N] = c.Shard
 		l.pos[c.Shard.N], l.finished[c.Shard.N] = max(l.pos[c.Shard.N], c.Pos), l.finished[c.Shard.N] || c.Finish
 		l.settled(c.Results)
@@ -221,15 +223,21 @@ func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, tak
 func TestNumberOfUnrecordedDeliveriesOfANodeIsBounded(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	for name, takes := range map[string]func(int) time.Duration{
-		"quick": func(int) time.Duration { return 2 * time.Millisecond },
-		"mixed": func(n int) time.Duration { return time.Duration(1+n*7919%45) * time.Millisecond },
-		"far":   func(n int) time.Duration { return time.Duration(30+n*7919%200) * time.Millisecond },
+	for name, c := range map[string]struct {
+		takes       func(int) time.Duration
+		checkpoints int // maximum for 4,000 deliveries, of which at most 100 are unrecorded
+	}{
+		"quick": {func(int) time.Duration { return 2 * time.Millisecond }, 60},
+		"mixed": {func(n int) time.Duration { return time.Duration(1+n*7919%45) * time.Millisecond }, 150},
+		"far":   {func(n int) time.Duration { return time.Duration(30+n*7919%200) * time.Millisecond }, 340},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			deliverWithWindow(t, 4000, 2000, 0, takes, func(s *observed, took time.Duration) {
-				t.Logf("at most %d unrecorded, %d rows for 4000, %s", s.maxUnrecorded, s.ledger.rows, took)
+			deliverWithWindow(t, 4000, 2000, 0, c.takes, func(s *observed, took time.Duration) {
+				t.Logf("at most %d unrecorded, %d rows and %d checkpoints for 4000, %s", s.maxUnrecorded, s.ledger.rows, s.ledger.commits, took)
+				if s.ledger.commits > c.checkpoints {
+					t.Errorf("%d checkpoints, want at most %d", s.ledger.commits, c.checkpoints)
+				}
 			})
 		})
 	}
