@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// crashStage is an environment variable. It makes this process run a move that is killed at the
-// named stage.
+// crashStage is an environment variable. If it is set, this process runs a move and waits at the
+// named stage until the test kills it.
 const crashStage = "CLOUDBURST_STORE_TEST_CRASH_STAGE"
 
 func TestMain(m *testing.M) {

@@ -18,7 +18,7 @@ import (
 // not stored in the database.
 const KeyFile = "secret.key"
 
-// Progress and Moved are the reports of a move: Progress during the move, Moved for each table at
+// Progress and Moved describe a move: Progress is reported during the move, Moved for each table at
 // the end.
 type (
 	Progress = sqldb.Progress
@@ -38,8 +38,8 @@ type MoveOptions struct {
 // Result is the result of a move or a restore.
 type Result struct {
 	Tables []Moved `json:"tables,omitempty"`
-	Aside  string  `json:"aside,omitempty"` // location of the replaced database; "": none
-	Key    string  `json:"key,omitempty"`   // location of the copied key of the secrets; "": none
+	Aside  string  `json:"aside,omitempty"` // location of the replaced database, or "" if none was replaced
+	Key    string  `json:"key,omitempty"`   // location of the copied key of the secrets, or "" if none was copied
 }
 
 // IsDatabaseURL reports whether a location is the URL of a database, not a folder.
@@ -48,8 +48,8 @@ func IsDatabaseURL(place string) bool {
 }
 
 // Move copies all data from one store to another and verifies the copy. The source remains
-// unchanged. The destination cannot be opened before the move is complete; the next move starts an
-// interrupted one again. The faults contain instructions.
+// unchanged. The destination cannot be opened before the move is complete. If a move is
+// interrupted, run it again; it starts from the beginning. The errors contain instructions.
 func Move(ctx context.Context, o MoveOptions) (_ *Result, err error) {
 	if sameLocation(o.From, o.To) {
 		return nil, fault.New(fault.Invalid, "--from and --to are the same.")

@@ -18,7 +18,7 @@ type RestoreOptions struct {
 	File, To   string
 	Replace    bool
 	Now        time.Time
-	OnProgress func(Progress)        // of slow steps; nil: no progress reports
+	OnProgress func(Progress)        // progress of slow steps; nil: no progress reports
 	Found      func(*Examined) error // called with the content of the file before anything is changed; nil: not called
 }
 
@@ -30,7 +30,7 @@ func VerifyBackup(ctx context.Context, file string) (sum string, err error) {
 }
 
 // Restore verifies a backup and installs it atomically. It copies the key next to the file
-// (FILE.key) into the folder. Its errors state what the operator has to do.
+// (FILE.key) into the folder. The errors contain instructions.
 //
 // spec:cloudburst#restore-atomic
 func Restore(ctx context.Context, o RestoreOptions) (*Result, error) {

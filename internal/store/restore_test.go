@@ -184,7 +184,7 @@ func TestInvalidBackupChangesNothing(t *testing.T) {
 	}
 }
 
-// damages returns damaged copies of a backup; seed selects the damaged bytes.
+// damages returns copies of a backup, each damaged in another way. seed selects the damaged bytes.
 func damages(good []byte, seed uint64) map[string][]byte {
 	random := rand.New(rand.NewPCG(seed, 1))
 	inverted := bytes.Clone(good)
@@ -317,7 +317,7 @@ func TestInterruptedRestoreKeepsOldDatabase(t *testing.T) {
 	if n := len(allRows(t, dir)["topic"]); n != 2 {
 		t.Errorf("%d topics are left of the old database", n)
 	}
-	// An incomplete restore is not opened; the next restore deletes it.
+	// Open must reject an incomplete restore; the next restore deletes it.
 	write(t, filepath.Join(dir, sqlite.Incomplete), "half")
 	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Error(err)

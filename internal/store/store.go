@@ -53,9 +53,9 @@ type Store interface {
 	Pages
 }
 
-// Pages reports when pages must be made again.
+// Pages reports when pages must be rendered again.
 type Pages interface {
-	// PageState identifies the state of what pages of authors show, see [sqldb.Engine].
+	// PageState identifies the state of the data that pages of authors show, see [sqldb.Engine].
 	PageState(ctx context.Context) (string, error)
 }
 
@@ -102,8 +102,8 @@ type Hinter interface {
 	Hints(ctx context.Context) <-chan struct{}
 }
 
-// Open opens the store. Its faults contain instructions. If the store is a database, only
-// fault.Unavailable may go away on a later attempt.
+// Open opens the store. Its errors contain instructions. For a database URL, another attempt can
+// succeed only after fault.Unavailable.
 func Open(ctx context.Context, o Options) (Store, error) {
 	switch {
 	case o.DatabaseURL != "":
@@ -115,7 +115,8 @@ func Open(ctx context.Context, o Options) (Store, error) {
 	return nil, fault.New(fault.Invalid, "Neither a data folder (--data) nor a database (--database) is given.")
 }
 
-// opened keeps a nil pointer from becoming a non-nil Store.
+// opened returns an untyped nil for a nil pointer, because a Store that contains a nil pointer is
+// not nil.
 func opened[S Store](s S, err error) (Store, error) {
 	if err != nil {
 		return nil, err

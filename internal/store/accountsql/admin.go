@@ -52,7 +52,7 @@ func (s *adminStore) Audit(ctx context.Context, q admin.AuditQuery) ([]admin.Ent
 	case q.Action == "":
 	case strings.Contains(q.Action, "."):
 		w.Add("e.action = ?", sqldb.Clean(q.Action))
-	default: // '/' is the character after the dot
+	default: // q.Action is a prefix such as "user": match "user.…"; '/' is the character after '.'
 		w.Add("e.action >= ?", sqldb.Clean(q.Action)+".")
 		w.Add("e.action < ?", sqldb.Clean(q.Action)+"/")
 	}

@@ -81,9 +81,9 @@ func (s *userStore) DeleteUser(ctx context.Context, name string, at time.Time) e
 	})
 }
 
-// eraseOwned deletes the rows of a user from every table that has a column for the user, so that
-// new tables are included. The tables of kept number the changes of the feed of everyone; their
-// domain empties the rows of the user.
+// eraseOwned deletes the rows of a user from every table that has a column for the user, so new
+// tables are included. The tables in kept stay: they number the changes of the feed of all users,
+// and authorsql.EraseUser empties their rows.
 func eraseOwned(ctx context.Context, c sqldb.Conn, user string) error {
 	kept := []string{"writer", "post_count"}
 	tables, err := sqldb.Schema()

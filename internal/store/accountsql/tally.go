@@ -68,7 +68,7 @@ func (s *tallyStore) ChangeTallies(ctx context.Context, keys []account.TallyKey,
 			return err
 		}
 		if !change(list) {
-			return nothing // and the rows that were only created for the lock disappear
+			return nothing // roll back, so that rows that were only created for the lock disappear
 		}
 		for _, t := range list {
 			kind, key := tallyKey(t.Key)

@@ -123,7 +123,7 @@ func (s *userStore) DisableUser(ctx context.Context, name string, disabled bool,
 		if err == nil && n == 0 {
 			return noUser(name)
 		}
-		// The posts of all users include those of this user from now on, or no longer do.
+		// The feed of all users' posts gains or loses the posts of this user.
 		if err == nil {
 			err = s.noteVisibility(ctx, c, sqldb.Clean(name), at)
 		}
@@ -156,7 +156,7 @@ func (s *userStore) TouchUser(ctx context.Context, name, place string, at time.T
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `UPDATE account SET seen_at = CASE WHEN seen_at > $1 THEN seen_at ELSE $1 END WHERE name = $2`, sqldb.Millis(at), name)
 		if err != nil || n == 0 {
-			return err // a removed user has no places
+			return err // a user that does not exist has no places
 		}
 		_, err = c.Exec(ctx, `INSERT INTO account_place (account, place, seen_at) VALUES ($1, $2, $3)
 			ON CONFLICT (account, place) DO UPDATE SET seen_at = excluded.seen_at`, name, place, sqldb.Millis(at))

@@ -187,7 +187,7 @@ func newPassword(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	storetest.WantFault(t, s.AddSession(e.Ctx, e.newSession("alice", "c"), e.In(time.Second), 5), fault.Conflict)
 	storetest.Must(t, s.AddSession(e.Ctx, e.newSession("alice", "d"), at, 5))
-	// The times differ even if the clock stops or goes backwards.
+	// Each change of the password gets a later time, even if the clock stops or goes backwards.
 	for _, clock := range []time.Duration{time.Minute, 0} {
 		next, err := s.SetUserPassword(e.Ctx, "alice", "newer", e.In(clock), time.Time{})
 		storetest.Must(t, err)
@@ -235,7 +235,7 @@ func disabledUser(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	storetest.Same(t, "secrets listed for the owner", list, []account.SealedSecret{secret})
 	storetest.Must(t, s.DisableUser(e.Ctx, "alice", false, e.Now))
-	storetest.WantFault(t, second(s.Session(e.Ctx, "a")), fault.NotFound) // ended, not hidden
+	storetest.WantFault(t, second(s.Session(e.Ctx, "a")), fault.NotFound) // an ended session does not exist, rather than being hidden
 	storetest.Must(t, second(s.TokenByHash(e.Ctx, "h")))
 	storetest.Must(t, second(s.TokenByApp(e.Ctx, "app")))
 	storetest.Must(t, second(s.SecretBySelector(e.Ctx, "s")))

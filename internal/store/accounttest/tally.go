@@ -110,7 +110,7 @@ func trimTallies(t *testing.T, e *env) {
 		for _, kind := range []byte("ns") {
 			_, err := s.ChangeTallies(e.Ctx, []account.TallyKey{tallyKey(kind, i)}, func(list []account.Tally) bool {
 				list[0].Change, list[0].Last = 1, e.In(time.Duration(i)*time.Minute)
-				if i == 0 { // the entry with the longest waiting time is kept longest
+				if i == 0 { // TrimTallies keeps the entry with the longest waiting time longest
 					list[0].Until = e.In(time.Hour)
 				}
 				return true
@@ -176,7 +176,7 @@ func spentAddsUp(t *testing.T, e *env) {
 		used("source", "\x00\xff", 2*time.Second), used("host", "\x00\xff", time.Second), used("source", "a", 3*time.Second))
 	spend(e.In(time.Second), []time.Time{e.In(4 * time.Second), e.In(3*time.Second + 1*time.Millisecond)},
 		used("source", "a", time.Second), used("host", "\x00\xff", 2*time.Second+1*time.Millisecond))
-	spend(e.In(time.Minute), []time.Time{e.In(time.Minute + time.Second)}, used("source", "a", time.Second)) // the allowance was full again
+	spend(e.In(time.Minute), []time.Time{e.In(time.Minute + time.Second)}, used("source", "a", time.Second)) // a minute later, the whole allowance is available again
 }
 
 func spentAtOnce(t *testing.T, e *env) {

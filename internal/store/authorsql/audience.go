@@ -19,7 +19,8 @@ func (s *audienceStore) AddSeen(ctx context.Context, list []audience.Seen) error
 		feed string
 		at   time.Time
 	}
-	// A fixed order, so that concurrent writers of the same rows do not wait for each other.
+	// Write in a fixed order, so that concurrent writers of the same rows do not wait for each
+	// other.
 	list = slices.SortedFunc(slices.Values(list), func(a, b audience.Seen) int { return cmp.Or(cmp.Compare(a.Feed, b.Feed), cmp.Compare(a.Key, b.Key)) })
 	rows := make([][]any, len(list))
 	hits, modified := map[day]int64{}, map[day]int64{}

@@ -25,7 +25,7 @@ func EraseUser(ctx context.Context, c sqldb.Conn, user string, at time.Time) err
 			return err
 		}
 	}
-	// Keys are NAME/FEED, and 0 is the character after the slash.
+	// The key of a feed is USER/FEED, and '0' is the character after '/'.
 	for _, table := range []string{"seen", "reader_day"} {
 		if _, err := c.Exec(ctx, `DELETE FROM `+table+` WHERE feed >= $1 AND feed < $2`, user+"/", user+"0"); err != nil {
 			return err

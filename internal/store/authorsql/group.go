@@ -47,7 +47,7 @@ func (t *writing) group(ctx context.Context, slug string) (author.Feed, error) {
 	if err != nil {
 		return author.Feed{}, err
 	}
-	if feed.Version == 0 && len(newest) == 0 && slug == author.DefaultGroup { // readers get the public feed until its first post
+	if feed.Version == 0 && len(newest) == 0 && slug == author.DefaultGroup { // the default group has no feed of its own before its first post; its readers get the public feed
 		_, err := t.c.Exec(ctx, `DELETE FROM saved WHERE owner = $1 AND name = $2 AND version = 0`, t.writer.User, author.Private)
 		return author.Feed{}, err
 	}
@@ -62,7 +62,7 @@ func (t *writing) group(ctx context.Context, slug string) (author.Feed, error) {
 
 var mediaInPost = regexp.MustCompile(`/media/([0-9a-f]{16})`)
 
-// filesOf returns the beginnings of the hashes of the files that texts name.
+// filesOf returns the leading digits of the hashes of the files that texts link to.
 func filesOf(texts ...string) []string {
 	var all []string
 	for _, text := range texts {

@@ -28,7 +28,8 @@ func (s *siteStore) PastAuthorHosts(ctx context.Context) ([]ownhost.Past, error)
 	})
 }
 
-// keepAuthorHost makes the host name of a user that is in use a past name.
+// keepAuthorHost stores the verified host name of a user as a past name, valid until a time, unless
+// the name is except.
 func keepAuthorHost(ctx context.Context, c sqldb.Conn, user, except string, until time.Time) error {
 	_, err := c.Exec(ctx, `INSERT INTO author_host_past (name, owner, until)
 		SELECT h.name, h.owner, CAST($1 AS BIGINT) FROM author_host AS h WHERE h.owner = $2 AND h.name <> $3 AND h.verified_at > 0

@@ -110,8 +110,8 @@ func checkPieces(ctx context.Context, c sqldb.Conn, f *author.File, temp string)
 	return nil
 }
 
-// dropPieces deletes an upload, unless it became the content of a file. An object is left to the
-// next sweep.
+// dropPieces deletes an upload, unless it became the content of a file. For an upload in an object,
+// it only makes the upload due, and the next sweep deletes the object.
 func dropPieces(ctx context.Context, c sqldb.Conn, temp string) error {
 	n, err := c.Exec(ctx, `DELETE FROM media_content WHERE name = $1 AND hash = '' AND NOT object`, temp)
 	if err == nil && n == 0 {
@@ -176,7 +176,8 @@ func (s *fileStore) Files(ctx context.Context, user string, after *author.File, 
 // RemoveFile implements author.FileStore.
 func (s *fileStore) RemoveFile(ctx context.Context, user, hash string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		// Lock the content first, as every transaction that keeps the same file does.
+		// Lock the content first, in the same order as a transaction that stores a file with this
+		// content.
 		err := c.Query(ctx, `SELECT d.name FROM media_content AS d WHERE d.hash = $1 AND d.hash <> '' {LOCK}`,
 			func(rows *sql.Rows) error { return rows.Scan(new(string)) }, sqldb.Clean(hash))
 		if err != nil {

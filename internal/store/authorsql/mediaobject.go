@@ -75,7 +75,8 @@ func (s *fileStore) ReplacePieces(ctx context.Context, hash, temp string) error 
 	})
 }
 
-// SweepFiles implements author.FileStore, with one transaction per content, and two for an object.
+// SweepFiles implements author.FileStore. It uses one transaction per content in pieces, and two
+// per object.
 func (s *fileStore) SweepFiles(ctx context.Context, before time.Time, remove func(ctx context.Context, name string) error) error {
 	for {
 		name, object, err := s.sweepFile(ctx, before, remove != nil)
@@ -98,8 +99,8 @@ func (s *fileStore) SweepFiles(ctx context.Context, before time.Time, remove fun
 	}
 }
 
-// sweepFile deletes one content in pieces, or releases one object, so that no upload can use it any
-// more. It returns the name of the content; "": there is no other.
+// sweepFile deletes one content in pieces, or marks one object as unused, so that no upload can use
+// it any more. It returns the name of the content, or "" if nothing is left to sweep.
 func (s *fileStore) sweepFile(ctx context.Context, before time.Time, objects bool) (name string, object bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		name, object = "", false

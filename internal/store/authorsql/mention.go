@@ -62,7 +62,7 @@ func (s *mentionStore) ReceiveMention(ctx context.Context, m conversation.Mentio
 		n, err = c.Exec(ctx, `INSERT INTO mention (owner, id, post_id, source, target, state, host, author, received_at, due_at, tries, lease, data)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0, $11) ON CONFLICT DO NOTHING`,
 			user, m.ID, m.Post, source, sqldb.Clean(m.Target), string(m.State), sqldb.Clean(m.Host), sqldb.Clean(m.Author), sqldb.Millis(m.ReceivedAt), dueOrNull(m.DueAt), data)
-		if err == nil && n == 0 { // the same page was reported at the same moment
+		if err == nil && n == 0 { // a concurrent request stored a mention of the same page
 			err = &fault.Error{Code: fault.Unavailable, Msg: "The webmention could not be stored; send it again.", RetryAfter: time.Second}
 		}
 		return err

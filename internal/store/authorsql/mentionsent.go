@@ -22,7 +22,8 @@ func scanSent(rows *sql.Rows, o *conversation.Sent) error {
 	return json.Unmarshal([]byte(data), &o.Sending)
 }
 
-// remindSent makes the links of a post due to be compared with the webmentions that were sent.
+// remindSent schedules a comparison of the links of a post with the webmentions that were sent for
+// it.
 func remindSent(ctx context.Context, c sqldb.Conn, user string, post int64, at time.Time) error {
 	_, err := c.Exec(ctx, `INSERT INTO mention_sent (owner, post_id, target, due_at, tries, lease, data) VALUES ($1, $2, '', $3, 0, 0, '{}')
 		ON CONFLICT (owner, post_id, target) DO UPDATE SET due_at = excluded.due_at, lease = 0`, user, post, sqldb.Millis(at))

@@ -13,8 +13,8 @@ import (
 
 type peopleStore struct{ db *sqldb.DB }
 
-// Authors implements people.Store. The last post of an author is the end of an index, so that no
-// statement reads all posts of an author.
+// Authors implements people.Store. It reads the last post of an author from the end of an index, so
+// that no statement reads all posts of an author.
 func (s *peopleStore) Authors(ctx context.Context, after string, limit int) ([]people.Row, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]people.Row, error) {
 		return sqldb.Collect(ctx, c, scanAuthor, `SELECT s.owner, s.title, s.saved_at, COALESCE(w.profile, '{}'), COALESCE(w.posts, 0), a.preferences,

@@ -39,7 +39,7 @@ func (r *postRow) unpack() error {
 	return nil
 }
 
-// packPost returns the row of a post. The post has the values that a later read returns.
+// packPost encodes a post as a row. The Post in the row has the values that a later read returns.
 func packPost(p author.Post) (postRow, error) {
 	p.User, p.GUID, p.Slug, p.Key = sqldb.Clean(p.User), sqldb.Clean(p.GUID), sqldb.Clean(p.Slug), sqldb.Clean(p.Key)
 	for _, t := range []*time.Time{&p.CreatedAt, &p.UpdatedAt, &p.PublishedAt, &p.DueAt, &p.UndoUntil} {

@@ -124,7 +124,7 @@ type slugs struct {
 	next  map[string]int // the first number with which a slug may be free
 }
 
-// load finds out which of the wanted slugs are taken.
+// load reads which of the wanted slugs other posts of the user have.
 func (s *slugs) load(ctx context.Context, posts []postRow) error {
 	var wishes [][]any
 	seen := map[string]bool{"": true}
@@ -176,10 +176,10 @@ func slugTaken(ctx context.Context, c sqldb.Conn, user, slug string, id int64) (
 }
 
 // numbered returns a slug with a free number of at least n. Often many of the first numbers are
-// taken, so it doubles the step until a number is free, and then searches by bisection.
+// taken, so numbered doubles the step until a number is free, and then searches by bisection.
 func numbered(wish string, n int, taken func(slug string) (bool, error)) (string, int, error) {
 	at := func(n int) string { return wish + "-" + strconv.Itoa(n) }
-	low, step := n-1, 1 // low is taken, or precedes the first number
+	low, step := n-1, 1 // low is taken, or is one less than the first number
 	for {
 		is, err := taken(at(low + step))
 		if err != nil {
@@ -190,7 +190,7 @@ func numbered(wish string, n int, taken func(slug string) (bool, error)) (string
 		}
 		low, step = low+step, 2*step
 	}
-	high := low + step // free
+	high := low + step // high is free
 	for high-low > 1 {
 		middle := low + (high-low)/2
 		is, err := taken(at(middle))

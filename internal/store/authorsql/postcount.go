@@ -11,10 +11,10 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// countKey identifies a number of published posts.
+// countKey identifies a stored count of published posts, such as the count of a category.
 type countKey struct{ kind, name string }
 
-// countChange is the change of a number.
+// countChange is the change of a count: by posts, and the newest spelling of its label.
 type countChange struct {
 	label string
 	by    int64
@@ -24,8 +24,8 @@ type countChange struct {
 type tally struct {
 	counts        map[countKey]countChange
 	posts         int64
-	added, parted [][]any // rows of post_category
-	joined, left  [][]any // rows of post_group
+	added, parted [][]any // rows to add to and delete from post_category
+	joined, left  [][]any // rows to add to and delete from post_group
 }
 
 func newTally() *tally { return &tally{counts: map[countKey]countChange{}} }
@@ -98,7 +98,8 @@ func (t *tally) changeGroups(was, is author.Post, moved bool) {
 	}
 }
 
-// audienceOf returns the groups whose readers see a post; nil if it is not private.
+// audienceOf returns the groups whose readers see a private post, or nil if the post is not
+// private.
 func audienceOf(p author.Post) []string {
 	if p.State != author.ForGroups {
 		return nil
@@ -106,7 +107,7 @@ func audienceOf(p author.Post) []string {
 	return p.Groups
 }
 
-// place updates which posts the categories and groups contain.
+// place writes the changes of the tables post_category and post_group.
 func (t *tally) place(ctx context.Context, c sqldb.Conn) error {
 	const key, columns = `rows(owner t, name t, published_at i, id i) `, `(owner, name, published_at, id)
 		SELECT :owner, :name, :published_at, :id {FROM ROWS} WHERE true`

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// postPlan is a list of posts as a statement: its start and its order.
+// postPlan is the SQL statement of a list of posts: its tables, conditions and order.
 type postPlan struct {
 	author.PostQuery
 	sqldb.Where
@@ -21,12 +21,12 @@ type postPlan struct {
 	words []string
 }
 
-// likedWords is the number of words that the database searches for. The other words are matched in
-// its result.
+// likedWords is the maximum number of words that the database searches for. The program compares
+// its result with the other words.
 const likedWords = 8
 
 // Posts implements author.PostStore. A query without a state but with a category, a time or a place
-// returns published posts. Only Match and Skip read posts that are not returned.
+// returns published posts. Posts that are not returned are read only for Match and Skip.
 func (s *postStore) Posts(ctx context.Context, q author.PostQuery) ([]author.Post, error) {
 	p, err := planPosts(q)
 	if err != nil {
@@ -90,7 +90,7 @@ func planPosts(q author.PostQuery) (*postPlan, error) {
 // states adds the conditions on the state, in the form that the partial indexes use.
 func (p *postPlan) states() error {
 	if p.Category != "" {
-		return nil // post_category contains published posts only; a condition would select worse indexes
+		return nil // post_category has published posts only; with a condition on the state, the planner would choose worse indexes
 	}
 	switch p.State {
 	case author.Published:
@@ -111,7 +111,7 @@ func (p *postPlan) states() error {
 	return nil
 }
 
-// bounds sets the leading columns of the order and their limits.
+// bounds sets the columns of the sort order, and limits the first of these columns.
 func (p *postPlan) bounds(bySeq bool) {
 	table, at := "p", "p.published_at"
 	switch {
@@ -149,7 +149,7 @@ func notShut(owner string) string {
 	return `NOT EXISTS (SELECT 1 FROM account AS shut WHERE shut.name = ` + owner + ` AND shut.disabled)`
 }
 
-// start continues after a post.
+// start continues the list after a post.
 func (p *postPlan) start(last *author.Post) {
 	at := sqldb.Millis(last.UpdatedAt)
 	switch {
@@ -166,7 +166,7 @@ func (p *postPlan) start(last *author.Post) {
 	}
 }
 
-// text returns the statement of the next page.
+// text returns the statement that reads the next n posts.
 func (p *postPlan) text(w *sqldb.Where, n int) string {
 	order, beyond := " DESC", " < "
 	if p.up {

@@ -21,7 +21,7 @@ const searchedRows = 1000
 // Limits of words.
 const (
 	soughtWords = 8
-	postWords   = 2000 // different words of a post that are found
+	postWords   = 2000 // maximum number of different words of a post by which it is found
 )
 
 // wordsOf returns the different words of a text, in lowercase and without accents, at most limit.
@@ -95,7 +95,7 @@ func (s *siteStore) SearchPosts(ctx context.Context, user, sought string, limit 
 			if err != nil {
 				return nil, err
 			}
-			if len(one) > 0 && one[0].State == author.Published { // a condition would make PostgreSQL read all published posts
+			if len(one) > 0 && one[0].State == author.Published { // checked here: with a condition, PostgreSQL would read all published posts
 				posts = append(posts, one...)
 			}
 		}

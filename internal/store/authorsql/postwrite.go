@@ -17,10 +17,10 @@ type writing struct {
 	author.Writing
 	c      sqldb.Conn
 	writer writerRow
-	feed   savedRow // locked if Make may be called
+	feed   savedRow // locked if the change may call Make
 	tally  *tally
 
-	left, joined []string // groups that the post was for, and is for
+	left, joined []string // groups of the post before and after the change
 }
 
 // WritePost implements author.PostStore.
@@ -204,8 +204,8 @@ func updatePost(ctx context.Context, c sqldb.Conn, r *postRow) error {
 	return err
 }
 
-// renumber assigns new places to the published posts of the user, including p. Other posts lose
-// theirs and receive one at the end when they are published again.
+// renumber assigns new places to the published posts of the user, including p. All other posts lose
+// their place; a post gets a place at the end when it is published again.
 func (t *writing) renumber(ctx context.Context, p *author.Post) error {
 	_, err := t.c.Exec(ctx, `UPDATE post SET seq = r.n FROM
 			(SELECT p.id, row_number() OVER (ORDER BY p.published_at, p.id) AS n FROM post AS p WHERE p.owner = $1 AND p.state = 'published') AS r
@@ -220,7 +220,7 @@ func (t *writing) renumber(ctx context.Context, p *author.Post) error {
 	return err
 }
 
-// publish renders the feed again.
+// publish renders the feed again and stores it.
 func (t *writing) publish(ctx context.Context, done *author.Written) error {
 	t.writer.Version++
 	if t.Make == nil {
@@ -250,7 +250,7 @@ func (t *writing) leave(ctx context.Context) error {
 }
 
 // newest returns the posts of the feed: at least Window posts, down to the end of an archive page,
-// so that feed and archive pages are complete together.
+// so that feed and archive pages together contain all posts.
 func (t *writing) newest(ctx context.Context) ([]author.Post, error) {
 	window := int64(max(t.Window, 1))
 	oldest, err := sqldb.Count(ctx, t.c, `SELECT COALESCE(MIN(n.seq), 1) FROM

@@ -76,8 +76,8 @@ func saveDocument(ctx context.Context, c sqldb.Conn, was savedRow, d author.Savi
 	return f, true, err
 }
 
-// lockSaved reads a feed and locks it until the transaction ends. If it does not exist, lockSaved
-// creates version 0, so that concurrent callers wait for each other.
+// lockSaved reads a feed and locks it until the transaction ends. If the feed does not exist,
+// lockSaved creates its version 0, so that concurrent callers wait for each other.
 func lockSaved(ctx context.Context, c sqldb.Conn, user, name string) (savedRow, error) {
 	user, name = sqldb.Clean(user), sqldb.Clean(name)
 	_, err := c.Exec(ctx, `INSERT INTO saved (owner, name, version, told, saved_at, type, size, moved_to, gone, title, items)

@@ -16,7 +16,7 @@ func (s *testFeedStore) TickTestFeed(ctx context.Context, now time.Time, keep in
 			return time.Time{}, err
 		}
 		at := max(sqldb.Millis(now), newest+1)
-		for { // another process may just have recorded the same time
+		for { // another process may have recorded the same time
 			n, err := c.Exec(ctx, `INSERT INTO testfeed (at) VALUES ($1) ON CONFLICT (at) DO NOTHING`, at)
 			if err != nil {
 				return time.Time{}, err

@@ -15,18 +15,18 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// nodeRow is a node as stored.
+// nodeRow is a reply of a thread as stored.
 type nodeRow struct {
 	conversation.Node
 	owner         string
 	post, mention int64
 	data          string
-	state         sql.NullString // of its post or mention
-	body          sql.NullString // of its post or mention
+	state         sql.NullString // state of the post or mention
+	body          sql.NullString // content of the post or mention, as JSON
 	profile       sql.NullString
-	author        sql.NullString // author of its mention
-	shut          bool           // its author is disabled
-	rejected      bool           // by the author of the post that it replies to
+	author        sql.NullString // author of the mention
+	shut          bool           // the author is disabled
+	rejected      bool           // the author of the post above rejected this reply
 }
 
 func (s *threadStore) nodeText() string {
@@ -45,7 +45,7 @@ func scanNode(rows *sql.Rows, r *nodeRow) error {
 		&r.state, &r.body, &r.profile, &r.author, &r.shut, &r.rejected)
 }
 
-// unpack decodes the content of a node, outside of the transaction.
+// unpack decodes the content of the reply, outside of the transaction.
 func (r *nodeRow) unpack() (conversation.Node, error) {
 	n := &r.Node
 	var err error
@@ -87,7 +87,7 @@ func (r *nodeRow) unpackPost() error {
 	return nil
 }
 
-// take takes the content of a reply from elsewhere.
+// take fills the fields of a reply from another site.
 func (r *nodeRow) take(data, author string) error {
 	var c keptReply
 	if err := json.Unmarshal([]byte(data), &c); err != nil {
@@ -110,7 +110,7 @@ func nodesOf(rows []nodeRow, err error) ([]conversation.Node, error) {
 	return all, nil
 }
 
-// threadPage has the rows that one transaction reads for Thread.
+// threadPage contains the rows that one transaction reads for Thread.
 type threadPage struct {
 	place
 	rows []nodeRow
@@ -140,7 +140,7 @@ func (s *threadStore) Thread(ctx context.Context, q conversation.ThreadQuery) (t
 		}
 		end := ` LIMIT ` + w.Arg(limit+1)
 		text := s.nodeText() + w.String() + ` ORDER BY e.path` + end
-		if q.Newest { // sorted before the contents are read
+		if q.Newest { // sort before the contents are read
 			const order = ` ORDER BY e.posted_at DESC, e.path DESC`
 			text = s.nodeText() + `WHERE e.id IN (SELECT e.id FROM thread_entry AS e` + w.String() + order + end + `)` + order
 		}

@@ -14,14 +14,14 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// maxThreadPath is the length of the longest path. A deeper reply is cut to it, and is then among
-// the replies of the last level.
+// maxThreadPath is the maximum length of a path, in bytes. The path of a deeper reply is cut to
+// this length, so the reply appears at the last level.
 const maxThreadPath = conversation.PathSegment * conversation.MaxThreadDepth
 
-// afterPaths follows each character of a path.
+// afterPaths sorts after each character of a path.
 const afterPaths = "~"
 
-// place is the position of an entry.
+// place is the position of an entry in a thread.
 type place struct {
 	id, guid, parent, root int64
 	path                   string
@@ -35,7 +35,7 @@ func scanPlace(rows *sql.Rows, p *place) error {
 	return rows.Scan(&p.id, &p.guid, &p.parent, &p.root, &p.path, &p.owner, &p.post, &p.mention)
 }
 
-// placeOfFirst returns the entry of the first of some keys that has one.
+// placeOfFirst returns the entry of the first key that has an entry.
 func placeOfFirst(ctx context.Context, c sqldb.Conn, keys []int64) (p place, found bool, err error) {
 	for _, key := range keys {
 		for _, column := range []string{"id", "guid_id"} {
@@ -62,8 +62,8 @@ func segmentOf(at time.Time, id int64) string {
 
 func clipPath(path string) string { return path[:min(len(path), maxThreadPath)] }
 
-// putEntry writes an entry and moves what waits for it. An entry of a post of this server is not
-// replaced by a mention of the same page.
+// putEntry writes an entry and moves the replies that wait for it. A mention of the same page does
+// not replace the entry of a post of this server.
 func putEntry(ctx context.Context, c sqldb.Conn, e conversation.Entry) error {
 	id := conversation.KeyOf(e.Name)
 	guid := id
@@ -77,7 +77,7 @@ func putEntry(ctx context.Context, c sqldb.Conn, e conversation.Entry) error {
 		}
 	}
 	if len(keys) == 0 {
-		return nil // it replies to itself
+		return nil // the entry replies to itself
 	}
 	was, had, err := placeOfFirst(ctx, c, []int64{id})
 	if err != nil {
@@ -98,7 +98,7 @@ func putEntry(ctx context.Context, c sqldb.Conn, e conversation.Entry) error {
 	}
 	if found {
 		if above.id == id || above.root == id || above.root == guid || had && above.root == was.root && strings.HasPrefix(above.path, was.path) {
-			return nil // it would be above itself
+			return nil // the entry would be its own ancestor
 		}
 		root, parent, path = above.root, above.id, clipPath(above.path+own)
 	}
@@ -118,7 +118,7 @@ func putEntry(ctx context.Context, c sqldb.Conn, e conversation.Entry) error {
 	return nil
 }
 
-// moveEntries moves the entries below a position, and the one at it, to another position.
+// moveEntries moves the entry at a position, and all entries below it, to another position.
 func moveEntries(ctx context.Context, c sqldb.Conn, root int64, path string, toRoot int64, to string) error {
 	_, err := c.Exec(ctx, `UPDATE thread_entry SET root_id = $1, path = substr($2 || substr(path, $3), 1, $4) WHERE root_id = $5 AND path >= $6 AND path < $7`,
 		toRoot, to, int64(len(path)+1), int64(maxThreadPath), root, path, path+afterPaths)
@@ -157,7 +157,7 @@ func placePost(ctx context.Context, c sqldb.Conn, p author.Post, at author.Threa
 	case author.ForGroups:
 		return removePost(ctx, c, p)
 	default:
-		return nil // its entry stays without content, so that its replies keep their place
+		return nil // keep the entry without content, so that its replies keep their place
 	}
 	id := int64(0)
 	if len(at.Parents) > 0 {
@@ -170,8 +170,8 @@ func placePost(ctx context.Context, c sqldb.Conn, p author.Post, at author.Threa
 	return putEntry(ctx, c, conversation.Entry{Name: at.Path, GUID: p.GUID, Parents: at.Parents, At: p.PublishedAt, User: p.User, Post: p.ID})
 }
 
-// removePost removes the entry of a post that became private. The replies to it wait for it as the
-// replies to an unknown post do, so they are in no thread until it is public again.
+// removePost removes the entry of a post that became private. Its replies wait, like the replies to
+// an unknown post, so they are in no thread until the post is public again.
 //
 // spec:cloudburst#private-threads
 func removePost(ctx context.Context, c sqldb.Conn, p author.Post) error {
@@ -187,7 +187,7 @@ func removePost(ctx context.Context, c sqldb.Conn, p author.Post) error {
 	return err
 }
 
-// placeMention places a mention that is a reply, if it has no entry.
+// placeMention creates the entry of a mention that is a reply, if the mention has no entry.
 func placeMention(ctx context.Context, c sqldb.Conn, m *conversation.Mention) error {
 	if m.Kind != conversation.Reply {
 		return nil
@@ -199,7 +199,7 @@ func placeMention(ctx context.Context, c sqldb.Conn, m *conversation.Mention) er
 	id := conversation.KeyOf(m.Source)
 	if was, found, err := placeOfFirst(ctx, c, []int64{id}); err != nil || found && was.mention == 0 {
 		return err
-	} else if found { // the entry of a mention that was deleted gets the new one
+	} else if found { // an entry whose mention was deleted gets the new mention
 		n, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM mention WHERE owner = $1 AND id = $2`, was.owner, was.mention)
 		if err != nil || n > 0 {
 			return err
@@ -216,7 +216,8 @@ func placeMention(ctx context.Context, c sqldb.Conn, m *conversation.Mention) er
 	return putEntry(ctx, c, conversation.Entry{Name: m.Source, Parents: []string{author.PathOf(posts[0].Post)}, At: at, User: m.User, Post: m.Post, Mention: m.ID})
 }
 
-// ownPath returns the path of a mention that is a post of this server: its target is one.
+// ownPath returns the path of the source of a mention, if the source is a post of this server. That
+// is the case if source and target have the same host.
 func ownPath(m *conversation.Mention) (path string, own bool) {
 	from, err1 := url.Parse(m.Source)
 	to, err2 := url.Parse(m.Target)

@@ -75,7 +75,7 @@ func stampWriter(ctx context.Context, c sqldb.Conn, user string, at time.Time) (
 	return stamp, err
 }
 
-// StampUser marks all posts of a user as changed for readers, if there are any.
+// StampUser marks the posts of a user as changed for readers, if the user has posts.
 func StampUser(ctx context.Context, c sqldb.Conn, user string, at time.Time) error {
 	if _, err := c.Exec(ctx, `UPDATE writer SET version = version + 1 WHERE owner = $1`, user); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *postStore) SetProfile(ctx context.Context, user string, change func(*au
 		}
 		w.Version++
 		w.Profile = author.Profile{}
-		if err := json.Unmarshal([]byte(text), &w.Profile); err != nil { // as a read returns it
+		if err := json.Unmarshal([]byte(text), &w.Profile); err != nil { // decode the profile as a read returns it
 			return author.Writer{}, err
 		}
 		if _, err := c.Exec(ctx, `UPDATE writer SET version = $1, profile = $2 WHERE owner = $3`, w.Version, text, w.User); err != nil {
@@ -130,8 +130,8 @@ func (s *postStore) SetProfile(ctx context.Context, user string, change func(*au
 }
 
 // PostsChanged implements author.PostStore. For all users it returns the newest stamp plus the
-// number of changes: of two concurrent changes, the one with the earlier stamp may become visible
-// last.
+// number of changes: the number also shows a change that is committed after another one with a
+// later stamp.
 func (s *postStore) PostsChanged(ctx context.Context, user, category string) (int64, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		switch {

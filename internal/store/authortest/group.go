@@ -25,7 +25,7 @@ func forGroups(slugs ...string) func(*author.Post) {
 	return func(p *author.Post) { p.State, p.Groups, p.Slug = author.ForGroups, slugs, "" }
 }
 
-// groupFeed returns the private feed of a group; "": there is none.
+// groupFeed returns the private feed of a group, or "" if there is none.
 func (e *env) groupFeed(t *testing.T, slug string) string {
 	t.Helper()
 	_, doc, err := e.author(t).SavedDocument(e.Ctx, "alice", author.GroupFeed(slug))
@@ -36,7 +36,7 @@ func (e *env) groupFeed(t *testing.T, slug string) string {
 	return string(doc)
 }
 
-// postPrivate changes the readers of a post there and back.
+// postPrivate changes a post from public to private and back.
 func postPrivate(t *testing.T, e *env) {
 	e.wrote(t, e.grouped(e.made(e.writing("alice", 0, func(p *author.Post) { p.State, p.Title, p.Categories = author.Published, "Public", []string{"x"} }))))
 	before := e.writer(t, "alice")
@@ -136,7 +136,8 @@ func filePrivate(t *testing.T, e *env) {
 	fileOfSite(t, e, "/alice/media/"+f.Hash[:16]+"/x.png", is)
 }
 
-// fileOfSite checks that pages and style sheets make a file of a private post public while they name it.
+// fileOfSite checks that a file of a private post is public while a page or style sheet links to
+// it.
 func fileOfSite(t *testing.T, e *env, path string, is func(what string, want bool)) {
 	s, ok := e.Store.(author.SiteStore)
 	if !ok {

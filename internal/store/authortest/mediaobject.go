@@ -22,7 +22,7 @@ func (e *env) keepObject(t *testing.T, user, content, temp string) author.File {
 	return f
 }
 
-// wantObject checks the name of the object of a file; "": the content is in pieces.
+// wantObject checks the name of the object of a file. "" means that the content is in pieces.
 func (e *env) wantObject(t *testing.T, f author.File, want string) {
 	t.Helper()
 	got, err := e.files(t).FileObject(e.Ctx, f.Hash)

@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// WritersTogether checks concurrent writers, on one store or on two that share a database. They
-// lose no change of a user, and never assign the same ID, place or slug twice.
+// WritersTogether checks concurrent writers, on one store or on two stores that share a database.
+// No change of a user is lost, and no ID, place or slug is assigned twice.
 func WritersTogether(t *testing.T, a, b hub.Store) {
 	const workers, rounds = 6, 12
 	e := newEnv(t, a)
@@ -71,8 +71,8 @@ func (e *env) written(t *testing.T, user string, posts, added int) {
 	storetest.Same(t, "months", e.counts(t, user, author.ByMonth, ""), []string{fmt.Sprint("2026-09 ", len(list))})
 }
 
-// PostsAndDocuments checks that a post never replaces a document that was saved concurrently,
-// possibly by another process, without knowing it.
+// PostsAndDocuments checks that a post never overwrites a concurrently saved document without
+// noticing it. Another process may have saved the document.
 func PostsAndDocuments(t *testing.T, a, b hub.Store) {
 	postsAndDocuments(t, newEnv(t, a), newEnv(t, b))
 }
@@ -121,7 +121,8 @@ func postsAndDocuments(t *testing.T, a, b *env) {
 	f, err := a.author(t).SavedFeed(a.Ctx, "alice", author.Public)
 	storetest.Must(t, err)
 	storetest.Same(t, "versions", f.Version, int64(2*rounds))
-	// A post directly after a post saw a feed of posts; any other post saw a document.
+	// Change received a feed made of posts if the previous version was also made of posts, and
+	// otherwise a document.
 	before := int64(-1)
 	for _, s := range seen {
 		storetest.Same(t, fmt.Sprint("written before version ", s.version+1), s.written, s.version == before)

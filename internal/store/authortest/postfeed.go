@@ -60,7 +60,7 @@ func postHoles(t *testing.T, e *env) {
 			return e.saving("alice", author.Public, fmt.Sprint(id)), nil
 		}
 		e.wrote(t, w)
-		page := (oldest - 1) / 3 // complete pages before
+		page := (oldest - 1) / 3 // number of complete archive pages before the oldest post of the feed
 		before, err := e.posts(t).Posts(e.Ctx, author.PostQuery{User: "alice", FromSeq: page*3 + 1, ToSeq: oldest - 1})
 		storetest.Must(t, err)
 		storetest.Same(t, "posts between the feed and the archive", len(before), 0)

@@ -203,7 +203,7 @@ func sortedSearch(t *testing.T, s *site) {
 	}
 }
 
-// callSite calls the methods for an author's page.
+// callSite calls the methods that an author's page uses.
 func (e *env) callSite(t *testing.T, user string) {
 	t.Helper()
 	s := e.Store.(author.SiteStore)

@@ -41,7 +41,7 @@ func targetKey(user, target string) announce.Key {
 	return announce.Key{User: user, Target: target, Topic: "http://127.0.0.1/" + user + "/rss.xml"}
 }
 
-// put writes a row unchanged.
+// put stores a target unchanged.
 func (s *targets) put(o announce.PendingTarget) {
 	s.t.Helper()
 	storetest.Must(s.t, s.ChangeTargets(s.Ctx, []announce.Key{o.Key}, func(now *announce.PendingTarget, _ bool) (announce.Verdict, []event.Event) {

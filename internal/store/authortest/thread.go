@@ -45,13 +45,13 @@ func threadTest(f func(*testing.T, *threads)) func(*testing.T, *env) {
 // top is the post above all replies.
 const top = "/ann/2026/11/28/x"
 
-// found places a reply without a mention.
+// found stores a reply that has no mention.
 func (s *threads) found(name string, second int, parents ...string) {
 	s.t.Helper()
 	storetest.Must(s.t, s.PutEntry(s.Ctx, conversation.Entry{Name: name, Parents: parents, At: s.In(time.Duration(second) * time.Second), Content: conversation.Content{Text: "text of " + name}}))
 }
 
-// names returns the replies below a post, each after its level.
+// names returns the replies below a post, each with its level before its name.
 func (s *threads) names(q conversation.ThreadQuery) string {
 	s.t.Helper()
 	q.All, q.Limit = true, max(q.Limit, 50)
@@ -81,7 +81,7 @@ func orderedThread(t *testing.T, s *threads) {
 	if len(above) != 3 || above[0].Name != "a" || above[0].ParentName != top || above[2].Name != "a11" || above[1].Text != "text of a1" {
 		t.Errorf("above: %+v", above)
 	}
-	s.found("a2", 9, "b") // it replies to another one now
+	s.found("a2", 9, "b") // the reply moves below another reply
 	storetest.Same(t, "moved", s.names(conversation.ThreadQuery{ID: key}), "1a 2a1 3a11 1b 2a2")
 }
 
@@ -97,14 +97,14 @@ func lateParent(t *testing.T, s *threads) {
 func loopedThread(t *testing.T, s *threads) {
 	s.found("a", 1, "c")
 	s.found("b", 2, "a")
-	s.found("c", 3, "b") // a ring
+	s.found("c", 3, "b") // the replies form a cycle
 	s.found("self", 4, "self")
 	s.found("a", 1, "b")
 	storetest.Same(t, "the ring", s.names(conversation.ThreadQuery{ID: conversation.KeyOf("c")}), "1a 2b")
 	storetest.Same(t, "itself", s.names(conversation.ThreadQuery{ID: conversation.KeyOf("self")}), "")
 }
 
-// offer offers a reply that becomes a mention in a state.
+// offer stores a reply that becomes a mention in a state.
 func (s *threads) offer(name string, state conversation.State) (seen bool) {
 	s.t.Helper()
 	m := s.report("ann", int64(len(name)))
@@ -224,15 +224,15 @@ func claimedWork(t *testing.T, s *threads) {
 }
 
 func tidiedThread(t *testing.T, s *threads) {
-	s.offer("https://you.example/1", conversation.Approved) // of a post that does not exist
+	s.offer("https://you.example/1", conversation.Approved) // the post does not exist
 	s.found("kept", 1, top)
 	storetest.Must(t, s.TidyMentions(s.Ctx, s.Now))
 	storetest.Must(t, s.TidyThreads(s.Ctx, s.Now))
 	storetest.Same(t, "left", s.names(conversation.ThreadQuery{ID: conversation.KeyOf(top)}), "1kept")
 }
 
-// privateThread checks which replies of a thread stay visible when a reply in the middle of it is
-// changes between public and private.
+// privateThread checks which replies of a thread stay visible when a reply in the middle of the
+// thread changes between public and private.
 func privateThread(t *testing.T, s *threads) {
 	write := func(id int64, change func(*author.Post)) author.Post {
 		t.Helper()

@@ -17,8 +17,8 @@ func (s *changeStore) Announce(ctx context.Context, list []hub.Change, pings []s
 	topics := topicsOf(topicsOf(nil, pings, hub.TopicID), events, eventTopic)
 	slices.Sort(topics)
 	if s.db.Shared && len(slices.Compact(topics)) > 1 {
-		// Listing the change is the last step before the acknowledgement. A ping that is recorded
-		// without it only causes an unneeded check.
+		// Listing the change is the last step before the acknowledgement. If only the ping is
+		// recorded, the feed is checked once without need.
 		err := perTopic(ctx, s.db, topicsOf(nil, pings, hub.TopicID), func(ctx context.Context, c sqldb.Conn, sc scope) error {
 			return recordPings(ctx, c, inScope(sc, pings, hub.TopicID), now, due)
 		})
@@ -52,8 +52,8 @@ func joinTags(tags []string) string {
 // changeCounters is the number of rows of the change counter if several processes write.
 const changeCounters = 16
 
-// listChanges adds to the list of changes and to their count. It runs last in a transaction because
-// all transactions update the same few counter rows.
+// listChanges adds changes to the list of changes and updates their count. It runs last in a
+// transaction because all transactions update the same few counter rows.
 func listChanges(ctx context.Context, c sqldb.Conn, shared bool, list []hub.Change) error {
 	rows := make([][]any, 0, len(list))
 	for _, v := range list {

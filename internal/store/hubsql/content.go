@@ -103,11 +103,11 @@ func byAlias(ctx context.Context, c sqldb.Conn, urls []string, idOf func(url str
 	return ids, err
 }
 
-// aliasID returns the id of a URL that a topic declares as its own or as its home page. It is the same
-// with and without a slash at the end of the path.
+// aliasID returns the id of a URL that a topic declares as its own or as its home page. URLs with
+// and without a slash at the end of the path have the same id.
 func aliasID(url string) int64 { return hub.TopicID(withoutSlash(url)) }
 
-// ownAliasID returns the id of a declared URL on the topic's own host. These ids are looked up
+// ownAliasID returns the id of a declared URL on the topic's own host. A lookup tries these ids
 // first: any topic may declare a home page on another host, but only topics on the same host get an
 // own id.
 func ownAliasID(url string) int64 { return hub.TopicID("own " + withoutSlash(url)) }
@@ -181,7 +181,8 @@ func saveAbout(ctx context.Context, c sqldb.Conn, topicID int64, about hub.About
 	return err
 }
 
-// cleanAbout returns about as a read returns it: JSON holds valid UTF-8 only.
+// cleanAbout returns about as a later read returns it. JSON contains only valid UTF-8, so other
+// bytes are replaced.
 func cleanAbout(about hub.About) hub.About {
 	for _, s := range []*string{&about.Title, &about.Description, &about.ItemTitle, &about.ItemText, &about.Self, &about.Home} {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
@@ -189,7 +190,7 @@ func cleanAbout(about hub.About) hub.About {
 	return about
 }
 
-// aboutJSON scans the column that saveAbout writes; it is NULL for most topics.
+// aboutJSON scans the column that saveAbout writes, which is NULL for most topics.
 type aboutJSON hub.About
 
 func (a *aboutJSON) Scan(src any) error {
@@ -214,9 +215,9 @@ func (s *topicStore) Content(ctx context.Context, topicID int64) (hub.Content, e
 	})
 }
 
-// saveContent stores the content of a new version if the topic keeps content. It deletes the stored
-// content if the new version has none. A topic that keeps no content has no row, because the sweep
-// removes the flag and the row together.
+// saveContent stores the content of a new version if the topic keeps content. If the new version
+// has no content, saveContent deletes the stored content. A topic that keeps no content has no row,
+// because the sweep removes the flag and the row together.
 func saveContent(ctx context.Context, c sqldb.Conn, t hub.Topic, body []byte) error {
 	if !t.KeepContent {
 		return nil

@@ -33,7 +33,7 @@ func scanEvent(rows *sql.Rows, e *event.Event) error {
 	return err
 }
 
-// maxKinds exceeds the number of event kinds.
+// maxKinds is larger than the number of event kinds.
 const maxKinds = 32
 
 // Events implements hub.Store.
@@ -43,7 +43,7 @@ func (s *eventStore) Events(ctx context.Context, q hub.EventQuery) ([]event.Even
 		w.Add("e.topic_id = ?", q.TopicID)
 	}
 	if len(q.Kinds) > 0 {
-		// Pad the list: each length would be another prepared statement.
+		// Pad the list to a fixed length: each length would need its own prepared statement.
 		wanted := slices.Clone(q.Kinds)
 		slices.Sort(wanted)
 		wanted = slices.Compact(wanted)

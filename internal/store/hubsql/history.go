@@ -26,11 +26,11 @@ func (s *upkeepStore) Counts(ctx context.Context, now time.Time) (hub.Counts, er
 	})
 }
 
-// keepMinutes is the retention of the statistics per minute.
+// keepMinutes is how long the statistics per minute are kept.
 const keepMinutes = 366 * 24 * time.Hour
 
 // SaveMinute implements hub.Store. It replaces the row of the same minute and node, and deletes
-// rows that are more than a year older.
+// rows older than keepMinutes.
 func (s *upkeepStore) SaveMinute(ctx context.Context, m hub.Minute) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO minute (at, node, pings, checks, changes, notified, failed, registers, p50, p99, queue, writes)
@@ -117,7 +117,8 @@ func (s *upkeepStore) Recover(ctx context.Context, now time.Time) error {
 	})
 }
 
-// Ping implements hub.Store. It writes a row, because a read-only database cannot accept requests.
+// Ping implements hub.Store. It writes a row, because a read from a read-only database would
+// succeed although the server could not store requests.
 func (s *upkeepStore) Ping(ctx context.Context) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO probe (id, n) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET n = probe.n + 1`)

@@ -39,7 +39,7 @@ func byIntent(a, b hub.Intent) int {
 // Request implements hub.Store.
 func (s *intentStore) Request(ctx context.Context, list []hub.Intent, events []event.Event) error {
 	list = slices.Clone(list)
-	slices.Reverse(list) // of duplicates, the last counts
+	slices.Reverse(list) // of duplicates, the last one wins
 	slices.SortStableFunc(list, byIntent)
 	list = slices.CompactFunc(list, func(a, b hub.Intent) bool { return byIntent(a, b) == 0 })
 	topics := topicsOf(topicsOf(nil, list, intentTopic), events, eventTopic)
@@ -107,7 +107,7 @@ func (s *intentStore) FinishIntent(ctx context.Context, d hub.IntentResult) (boo
 }
 
 // takeIntent deletes or replaces the intent of a result if its claim is still valid. It reports
-// whether it did; the rest of the result depends on that.
+// whether the claim was valid; otherwise the caller must ignore the result.
 func takeIntent(ctx context.Context, c sqldb.Conn, d hub.IntentResult) (bool, error) {
 	if d.Again == nil {
 		n, err := c.Exec(ctx, `DELETE FROM intent WHERE topic_id = $1 AND id = $2 AND claim = $3`, d.Intent.TopicID, d.Intent.ID, d.Intent.Claim)
@@ -121,9 +121,9 @@ func takeIntent(ctx context.Context, c sqldb.Conn, d hub.IntentResult) (bool, er
 	return n == 1, err
 }
 
-// overrideOpposite deletes an earlier confirmed request for the opposite that is still pending,
-// so that the later request wins. Only the later request looks for the other, so that two
-// concurrent results do not wait for each other.
+// overrideOpposite deletes an older confirmed request of the opposite mode (subscribe or
+// unsubscribe) that is still pending, so that the newer request wins. Only the newer request looks
+// for an older one, so that two concurrent results do not wait for each other.
 //
 // spec:websub-2018#re-subscribe
 func overrideOpposite(ctx context.Context, c sqldb.Conn, in hub.Intent) error {

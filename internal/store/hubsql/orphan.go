@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// intentAge is the maximum age of an intent. A running node finishes each intent long before.
+// intentAge is the maximum age of an intent. A running node finishes each intent long before that.
 const intentAge = 3 * 24 * time.Hour
 
 // orphans are rows other than subscriptions that the sweep may remove. The conditions are
@@ -18,7 +18,7 @@ const intentAge = 3 * 24 * time.Hour
 type orphans struct {
 	withoutWebSub []int64   // topics that keep content but have no WebSub subscription
 	delivered     []int64   // topics whose content is delivered to all subscribers
-	intents       []hub.Key // older than before
+	intents       []hub.Key // intents older than before
 	before        int64     // Unix milliseconds
 }
 
@@ -61,7 +61,7 @@ func (l orphans) in(sc scope) orphans {
 	return l
 }
 
-// sweep deletes the rows that are still orphans and returns how many it deleted.
+// sweep deletes the rows that are still orphans and returns the number of deleted rows.
 func (l orphans) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 	rows := make([][]any, len(l.intents))
 	for i, k := range l.intents {
@@ -80,8 +80,9 @@ func (l orphans) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Check again under the lock: a transaction that was adding a subscription or writing a check
-	// either held the topic's lock, so that takeTopics skipped it, or is visible now.
+	// Check the condition again under the lock. A transaction that was adding a subscription or
+	// writing a check either holds the topic's lock, so that takeTopics skipped the topic, or its
+	// rows are visible now.
 	n, err := c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id AND `+allDelivered, delivered)
 	if err != nil {
 		return 0, err
@@ -92,7 +93,8 @@ func (l orphans) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return 0, err
 	}
 	gone += n
-	// If KeepContent is not set, no later sweep finds this content.
+	// Also delete the content of topics whose flag is_full is not set: no later sweep finds this
+	// content.
 	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id
 		AND NOT EXISTS (SELECT 1 FROM topic AS t WHERE t.id = b.topic_id AND t.is_full)`, full)
 	return gone, err

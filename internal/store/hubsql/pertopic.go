@@ -9,15 +9,15 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// scope is the range of one transaction of a call: one topic, or all topics.
+// scope is what one transaction of a call writes: the rows of one topic, or of all topics.
 type scope struct {
 	all   bool
 	topic int64
 	n     int // index of the scope within a call, from 0
 }
 
-// within returns a condition, followed by AND, that limits a statement to the scope, and the
-// arguments with the topic at the end.
+// within returns a condition, followed by AND, that limits a statement to the scope. It also
+// returns args with the topic appended.
 func (sc scope) within(column string, args []any) (string, []any) {
 	if sc.all {
 		return "", args

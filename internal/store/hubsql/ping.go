@@ -22,7 +22,7 @@ func (s *checkStore) RecordPing(ctx context.Context, url string, now, due time.T
 }
 
 // recordPings stores pings. A topic with an earlier due time keeps that time; otherwise a feed that
-// is pinged all the time would never be read.
+// is pinged continuously would never be read.
 func recordPings(ctx context.Context, c sqldb.Conn, urls []string, now, due time.Time) error {
 	byID := topicURLs(urls, nil)
 	rows := make([][]any, 0, len(byID))

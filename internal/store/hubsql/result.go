@@ -21,8 +21,8 @@ func (s *deliveryStore) Settle(ctx context.Context, now time.Time, results []hub
 	})
 }
 
-// settle writes results as if one after the other. Results of one subscription must keep their
-// order, so each further result of a key waits for another round.
+// settle writes results as if they were written one after the other. Results of one subscription
+// must keep their order, so settle writes at most one result of each subscription per round.
 func settle(ctx context.Context, c sqldb.Conn, now time.Time, results []hub.Result) error {
 	results = slices.Clone(results)
 	slices.SortStableFunc(results, func(a, b hub.Result) int { return byKey(a.Key, b.Key) })

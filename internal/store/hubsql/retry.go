@@ -50,7 +50,8 @@ func (s *deliveryStore) ClaimRetries(ctx context.Context, now, until time.Time, 
 	})
 }
 
-// takeRetries claims the unexpired subscriptions and returns them. The others are no longer due.
+// takeRetries claims the unexpired subscriptions and returns them. Expired subscriptions stop being
+// due.
 func takeRetries(ctx context.Context, c sqldb.Conn, due []hub.Subscription, now, until time.Time, claim int64) ([]hub.Subscription, error) {
 	var live []hub.Subscription
 	var rows [][]any

@@ -27,10 +27,10 @@ func scanShard(rows *sql.Rows, p *shardState) error {
 	return err
 }
 
-// idle reports that the shard has nothing to deliver and no owner.
+// idle reports whether the shard has nothing to deliver and no owner.
 func (p *shardState) idle() bool { return !p.due.Valid && p.Want == p.Done }
 
-// row is p as a bulk row of saveShards.
+// row returns p as a bulk row of saveShards.
 func (p *shardState) row() []any {
 	return []any{p.TopicID, int64(p.N), p.Want, p.run, p.Pos, p.Epoch, p.owner.Valid, p.owner.Int64, p.due.Int64}
 }
@@ -62,7 +62,7 @@ func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until 
 		for i := range due {
 			p := &due[i]
 			// Subscribers before Pos received an older version in the interrupted run. They must
-			// receive the newer one too, so the range starts again.
+			// receive the newer version too, so the run starts again at the first subscriber.
 			if p.run != p.Want {
 				p.run, p.Pos = p.Want, 0
 			}
@@ -89,7 +89,7 @@ func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until 
 }
 
 // batchColumns are the columns that a delivery needs. Reading all columns would cost as much as
-// sending a notification.
+// sending the notifications.
 const batchColumns = `s.id, s.protocol, s.callback, s.proc, s.failures, s.tries, s.next_at, s.counted, s.sent, s.secret, s.failing_since`
 
 // BatchText is the statement of Batch, exported for tests of its plan. It is the most frequent
@@ -127,7 +127,7 @@ func (s *deliveryStore) Batch(ctx context.Context, p hub.Shard, after int64, now
 func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool, error) {
 	run := s.db.Write
 	if len(cp.Results) == 0 && len(cp.Events) == 0 {
-		run = s.db.One // the case of most batches
+		run = s.db.One // most batches need one statement only
 	}
 	again := false
 	err := run(ctx, func(ctx context.Context, c sqldb.Conn) (err error) {
@@ -140,7 +140,7 @@ func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool
 			again = cp.Finish && want > cp.Shard.Want
 			return err
 		}
-		// A row without owner was finished or released. The epoch alone does not show that.
+		// A shard without an owner was finished or released; its epoch alone does not show that.
 		if cp.Finish {
 			err = c.Query(ctx, `UPDATE part SET done = $1, pos = 0, owner = NULL,
 				due_at = CASE WHEN want > $1 THEN CAST($2 AS BIGINT) END
@@ -198,8 +198,8 @@ func (s *deliveryStore) Split(ctx context.Context, topicID int64, n int) error {
 			}
 			next = max(next, p.N+1)
 		}
-		// The first piece keeps the number of the shard; the others get new numbers. The buckets
-		// alone determine which rows belong to which shard.
+		// The first new shard keeps the number of the old one; the others get new numbers. Only the
+		// buckets determine which rows belong to which shard.
 		for _, p := range shards {
 			pieces := (n + len(shards) - 1) / len(shards)
 			width := int64(p.Hi) - int64(p.Lo) + 1

@@ -1,9 +1,9 @@
 // Package hubsql stores the hub's topics, subscriptions and log in SQL. It contains the statements
 // and the conversion of rows to values. Start with [Store].
 //
-// The rows are the only truth. A shard, a subscription or a topic with pending work has a due time,
+// The rows are the only state. A shard, a subscription or a topic with pending work has a due time,
 // which is both schedule and lease. A process that claims the row moves the due time ahead and sets
-// a number (epoch, claim). The number invalidates writes of earlier claimants.
+// a new number (epoch or claim). Writes with an older number have no effect.
 package hubsql
 
 import "cloudburst/internal/store/sqldb"

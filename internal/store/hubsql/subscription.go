@@ -48,7 +48,7 @@ func byKey(a, b hub.Key) int {
 
 // registration is the data that Subscribe writes.
 type registration struct {
-	topics map[int64]string // URLs by id
+	topics map[int64]string // key: topic id, value: URL
 	full   []int64          // topics of subscriptions that may want the content
 	rows   [][]any
 	now    int64
@@ -61,7 +61,7 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 		if sub.ID == 0 {
 			sub.ID = hub.SubscriptionID(sub.Protocol, sub.Callback)
 		}
-		byID[sub.Key()] = sub // of duplicates, the last counts
+		byID[sub.Key()] = sub // of duplicates, the last one wins
 		r.now = max(r.now, sqldb.Millis(sub.RenewedAt))
 		if sub.Protocol == hub.WebSub {
 			r.full = append(r.full, sub.TopicID)
@@ -117,8 +117,8 @@ func subscribe(ctx context.Context, c sqldb.Conn, shared bool, r registration, a
 	return err
 }
 
-// keepContent makes topics keep their content from the next version on. It waits for a check that
-// is being written: either that check reads the flag, or the next one does.
+// keepContent makes topics store their content from the next version on. It waits for a transaction
+// that is writing a check: either that check sees the flag, or the next check does.
 func keepContent(ctx context.Context, c sqldb.Conn, ids []int64) error {
 	rows := sqldb.Rows(ids)
 	_, err := c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = TRUE {FROM ROWS} WHERE t.id = :id AND NOT t.is_full`, rows)

@@ -27,8 +27,8 @@ func (s *subscriptionStore) Sweep(ctx context.Context, now time.Time, maxErrors,
 	} else {
 		all, err = w.topicwise(ctx, s.db)
 	}
-	// If nothing was deleted, another transaction has locked the rows, and the next sweep finds
-	// them.
+	// If nothing was deleted, other transactions hold the locks of the rows, and the next sweep
+	// deletes them.
 	more := limit > 0 && (len(all.gone) >= limit || all.topics >= limit || all.removed > 0 && w.found.largest() >= limit)
 	return all.gone, more && err == nil, err
 }
@@ -78,8 +78,9 @@ func (w *sweep) round(ctx context.Context, c sqldb.Conn, sc scope) (done swept, 
 	return done, err
 }
 
-// topicwise finds the topics with something to remove without locks, and runs one round for each: a
-// distributed database locks rows within one topic only. It returns what it did before an error.
+// topicwise finds the topics with rows to remove without locking them, and runs one round per
+// topic, because a distributed database locks the rows of one topic only. After an error it returns
+// what was removed before the error.
 func (w *sweep) topicwise(ctx context.Context, db *sqldb.DB) (swept, error) {
 	topics := slices.Concat(w.found.withoutWebSub, w.found.delivered, topicsOf(nil, w.found.intents, keyTopic))
 	err := db.Read(ctx, func(ctx context.Context, c sqldb.Conn) error {
@@ -111,7 +112,8 @@ func (w *sweep) topicwise(ctx context.Context, db *sqldb.DB) (swept, error) {
 	return all, err
 }
 
-// sweepable finds up to limit subscriptions to remove, expired ones first. lock is a token.
+// sweepable finds up to limit subscriptions to remove, expired ones first. lock is a token of
+// [sqldb.Dialect].
 func (w *sweep) sweepable(ctx context.Context, c sqldb.Conn, sc scope, lock string) ([]hub.SubscriptionInfo, error) {
 	find := func(end string, args ...any) ([]hub.SubscriptionInfo, error) {
 		text, args := sc.within("s.topic_id", args)
@@ -130,7 +132,8 @@ func (w *sweep) sweepable(ctx context.Context, c sqldb.Conn, sc scope, lock stri
 	return append(gone, failing...), err
 }
 
-// unusedTopics finds topics that were last used before idle. lock is a token.
+// unusedTopics finds topics that were last used before the time idle. lock is a token of
+// [sqldb.Dialect].
 func (w *sweep) unusedTopics(ctx context.Context, c sqldb.Conn, sc scope, lock string) ([]int64, error) {
 	if w.idle <= 0 {
 		return nil, nil
@@ -140,8 +143,8 @@ func (w *sweep) unusedTopics(ctx context.Context, c sqldb.Conn, sc scope, lock s
 		ORDER BY t.used_at LIMIT $2 `+lock, args...)
 }
 
-// sweepTopics removes topics without subscriptions that were last used before idle. A followed
-// topic counts as used now. It returns how many topics it processed.
+// sweepTopics removes topics without subscriptions that were last used before the time idle. It
+// marks topics that have subscriptions as used now. It returns the number of processed topics.
 func (w *sweep) sweepTopics(ctx context.Context, c sqldb.Conn, sc scope) (looked int, err error) {
 	ids, err := w.unusedTopics(ctx, c, sc, "{TAKE}")
 	if err != nil || len(ids) == 0 {
@@ -152,8 +155,8 @@ func (w *sweep) sweepTopics(ctx context.Context, c sqldb.Conn, sc scope) (looked
 	for i, id := range ids {
 		rows[i] = []any{id, sqldb.Millis(w.now)}
 	}
-	// Check only now that the rows are locked: a transaction that was adding a subscription either
-	// held the lock, or its row is visible now.
+	// Check only after locking the rows: a transaction that was adding a subscription either held
+	// the lock before, so that its row is visible now, or waits for this transaction.
 	_, err = c.Bulk(ctx, `rows(id i, now i) UPDATE topic AS t SET used_at = :now {FROM ROWS}
 		WHERE t.id = :id AND EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id)`, rows)
 	if err != nil {

@@ -49,7 +49,7 @@ func (s *topicStore) Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicI
 	})
 }
 
-// topicList returns the statement of a query.
+// topicList returns the SQL statement of a query, with its arguments.
 func topicList(q hub.TopicQuery) (text string, args []any, err error) {
 	var w sqldb.Where
 	from, count, order := `topic AS t`, `0`, `t.url`
@@ -57,7 +57,7 @@ func topicList(q hub.TopicQuery) (text string, args []any, err error) {
 		w.Conds = append(w.Conds, `t.url NOT LIKE '%`+event.PrivateTopics+`%'`)
 		now := w.Arg(sqldb.Millis(q.Now))
 		count = `(SELECT COUNT(*) FROM subscription AS s WHERE s.topic_id = t.id AND s.expires_at + 0 > ` + now + `)`
-		if q.Order == hub.TopicsBySubscribers { // one count of all is cheaper than one for each topic
+		if q.Order == hub.TopicsBySubscribers { // one count over all topics is cheaper than one count per topic
 			from += ` LEFT JOIN (SELECT s.topic_id, COUNT(*) AS n FROM subscription AS s WHERE s.expires_at > ` + now + ` GROUP BY s.topic_id) AS l ON l.topic_id = t.id`
 			count = `COALESCE(l.n, 0)`
 		}
@@ -149,7 +149,7 @@ func ensureTopics(ctx context.Context, c sqldb.Conn, shared bool, urls map[int64
 	}
 	slices.Sort(ids)
 	rows := sqldb.Rows(ids)
-	// Three attempts: the sweep of another node may remove a topic in between.
+	// Try three times: the sweep of another node may remove a topic in between.
 	for range 3 {
 		ready := make(map[int64]bool, len(ids))
 		note := func(r *sql.Rows) error {
@@ -200,7 +200,7 @@ func makeTopic(ctx context.Context, c sqldb.Conn, id int64, url string, now int6
 	return err
 }
 
-// topicURLs maps ids to the given URLs; an id that only subs contains maps to "".
+// topicURLs returns a map from topic id to URL. The URL is "" for a topic that only subs contains.
 func topicURLs(urls []string, subs []hub.Subscription) map[int64]string {
 	m := make(map[int64]string, len(urls))
 	for _, s := range subs {

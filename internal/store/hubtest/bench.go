@@ -10,8 +10,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Upserts measures durable subscriptions per second, one per call, with the given number of
-// concurrent callers.
+// Upserts measures durable subscriptions per second. Each caller stores one subscription per call,
+// and callers run concurrently.
 func Upserts(b *testing.B, s hub.Store, callers int) {
 	now := time.UnixMilli(1_790_000_000_000)
 	const feed = "http://127.0.0.1/feed.xml"

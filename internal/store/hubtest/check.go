@@ -198,7 +198,7 @@ func busyShard(t *testing.T, e *env) {
 func waitingShard(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	storetest.Same(t, "waiting", e.change(t, feed, 0).Waiting, 1)
-	done := e.change(t, feed, 1) // versions in between merge
+	done := e.change(t, feed, 1) // versions between the two are skipped
 	storetest.Same(t, "claimed, waiting", []int{len(done.Claimed), done.Waiting}, []int{0, 1})
 	p := e.claim(t)
 	storetest.Same(t, "shards", len(p), 1)

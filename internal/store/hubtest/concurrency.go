@@ -181,10 +181,10 @@ func cancelled(t *testing.T, e *env) {
 	storetest.Same(t, "counts", got, hub.Counts{})
 }
 
-// wholeTransactions checks that no reader sees a topic without the event of the same transaction.
+// wholeTransactions checks that no read returns a topic without the event of the same transaction.
 func wholeTransactions(t *testing.T, e *env) {
 	if e.Distributed() {
-		return // the transactions of this test have rows of two keys, which a reader may see one after the other
+		return // the transactions of this test write rows of two keys, which a distributed database may show one after the other
 	}
 	stop := make(chan struct{})
 	var writer sync.WaitGroup

@@ -303,7 +303,7 @@ func (e *env) following(t *testing.T, from []string, limit int, want ...string) 
 	}
 }
 
-// named creates followed feeds that declare home as their home page.
+// named creates feeds with a subscriber that declare home as their home page.
 func (e *env) named(t *testing.T, home string, feeds ...string) {
 	t.Helper()
 	for _, f := range feeds {
@@ -337,7 +337,7 @@ func followingOrder(t *testing.T, e *env) {
 func followingLive(t *testing.T, e *env) {
 	e.named(t, home, "http://127.0.0.1/a")
 	s := e.followers(t, home, 1)[0]
-	storetest.Must(t, e.RecordPing(e.Ctx, "http://127.0.0.1/b", e.Now, e.Now, nil)) // a topic without subscribers
+	storetest.Must(t, e.RecordPing(e.Ctx, "http://127.0.0.1/b", e.Now, e.Now, nil)) // this topic has no subscribers
 	storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID("http://127.0.0.1/b"), hub.About{Home: home}))
 	e.following(t, []string{home, "http://127.0.0.1/b"}, 10, home, "http://127.0.0.1/a")
 	e.Now = s.ExpiresAt
@@ -422,8 +422,8 @@ func fullWithClaims(t *testing.T, e *env) {
 	storetest.Same(t, "topic of a retry", []any{retries[0].Secret, retries[0].Topic.KeepContent, retries[0].Topic.About}, []any{"key", true, about})
 }
 
-// followingOwn checks that topics that declare a home page on another host do not suppress pings of
-// the feeds on that host.
+// followingOwn checks that feeds on other hosts that declare the same home page do not displace the
+// feeds on the host of that page.
 func followingOwn(t *testing.T, e *env) {
 	for i := range 30 {
 		e.named(t, home, fmt.Sprintf("http://squat%d.test/rss.xml", i))

@@ -48,11 +48,11 @@ func Migrated(t *testing.T, s hub.Store) {
 	e.counted(t, 1)
 }
 
-// BeforeTitles is the last schema in which the title of a topic is in its description only.
+// BeforeTitles is the last schema version that stores the title of a topic only in its description.
 const BeforeTitles = 22
 
-// TitleRows returns statements that fill the table topic of that schema. bytes writes a literal of
-// bytes, given in hexadecimal digits.
+// TitleRows returns statements that fill the table topic of the schema BeforeTitles. bytes returns
+// an SQL literal of bytes, given in hexadecimal digits.
 func TitleRows(bytes func(hex string) string) (rows []string) {
 	for i, about := range []string{`{"title":"Scripting «News»"}`, `{"description":"a feed"}`, `{"title":"with \u0000"}`} {
 		rows = append(rows, fmt.Sprintf(`INSERT INTO topic (id, url, about) VALUES (%d, '%s%d', %s)`, hub.TopicID(fmt.Sprint(feed, i)), feed, i, bytes(fmt.Sprintf("%x", about))))

@@ -121,7 +121,7 @@ func outcomes(e *env) map[string]outcome {
 		"RaisedDeliveryKeepsNewerPendingVersion": {pendingState(6, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.Tries, s.NextAt = 0, e.Now
 		}},
-		// A retry that began after the change delivered it while the batch was being read.
+		// A retry may deliver the change while the batch is still being read.
 		"RaiseToDeliveredVersionChangesNothing": {func(s *hub.Subscription) { s.PendingVersion, s.Sent = 4, 5 },
 			hub.Result{Version: 5, Outcome: hub.Raised}, func(*hub.Subscription) {}},
 	}

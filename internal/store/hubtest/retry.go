@@ -76,7 +76,7 @@ func expiredRetries(t *testing.T, e *env) {
 	e.follow(t, feed, append(dead, live)...)
 	got, err := e.ClaimRetries(e.Ctx, e.Now, e.In(lease), 3, 5)
 	storetest.Must(t, err)
-	for range 20 { // one call clears an unspecified number of expired subscriptions
+	for range 20 { // one call removes only some of the expired subscriptions
 		if len(got) > 0 {
 			break
 		}

@@ -8,8 +8,9 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// Statements compares the statements of pings with bounds, which may only shrink. count returns the
-// number of statements that the store ran while do ran; each row of a bulk statement counts.
+// Statements checks that pings run no more statements than the given bounds. Lower a bound when the
+// code needs fewer statements; never raise it. count returns the number of statements that the
+// store ran while do ran; each row of a bulk statement counts.
 func Statements(t *testing.T, st hub.Store, bounds map[string]int, count func(do func()) int) {
 	e := &env{&storetest.Case{Store: st, Ctx: t.Context(), Now: time.UnixMilli(1_790_000_000_123).UTC()}}
 	e.followers(t, feed, 10)

@@ -127,7 +127,7 @@ func idleTopics(t *testing.T, e *env) {
 	e.idle(t, e.In(time.Hour), true) // the topic is followed
 	e.Now = subs[0].ExpiresAt
 	storetest.Same(t, "expired", len(e.sweep(t, 10)), 1)
-	e.idle(t, e.Now, true) // it was followed until now
+	e.idle(t, e.Now, true) // the topic had a subscriber until now
 	e.idle(t, e.In(time.Millisecond), false)
 	// A new topic starts again at version 1.
 	e.followers(t, feed, 1)

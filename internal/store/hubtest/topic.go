@@ -123,7 +123,7 @@ func topicsByPage(t *testing.T, e *env) {
 
 func topicsInOrder(t *testing.T, e *env) {
 	at := func(i int) string { return fmt.Sprint(feed, i) }
-	for i, changed := range []int{2, 0, 1, 2} { // minutes; two changed at the same time
+	for i, changed := range []int{2, 0, 1, 2} { // in minutes; two topics changed at the same time
 		_, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: hub.TopicID(at(i)), URL: at(i), StartedAt: e.Now, Now: e.In(time.Duration(changed) * time.Minute), Changed: true, Hash: []byte{1}})
 		storetest.Must(t, err)
 	}

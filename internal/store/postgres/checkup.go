@@ -24,7 +24,7 @@ func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, e
 		if err := rows.Scan(&name, &value); err != nil {
 			return d, err
 		}
-		d.Knobs[name] = value // the server's value: connections of the program set their own
+		d.Knobs[name] = value // the value of the server; the connections of this program set their own
 	}
 	if err := rows.Err(); err != nil {
 		return d, err
@@ -33,8 +33,8 @@ func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, e
 	return d, err
 }
 
-// ahead returns how far the server's clock is ahead of this machine's. It is the only statement
-// that queries the time.
+// ahead returns how far the server's clock is ahead of this machine's. No other statement reads the
+// time of the database server.
 func (s *Store) ahead(ctx context.Context) (time.Duration, error) {
 	var there int64
 	asked := time.Now()

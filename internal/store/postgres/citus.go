@@ -15,7 +15,7 @@ func isDistributed(ctx context.Context, q querier) (bool, error) {
 	return slices.Contains(tables, "topic"), err
 }
 
-// distributed returns the tables that Citus knows, of the schema of the program.
+// distributed returns the program's tables that Citus distributes.
 func distributed(ctx context.Context, q querier) ([]string, error) {
 	installed, err := collect(ctx, q, `SELECT extname FROM pg_extension WHERE extname = 'citus'`)
 	if err != nil || len(installed) == 0 {

@@ -26,8 +26,8 @@ func TestStoreOnCitusMeetsTheContract(t *testing.T) {
 	rivertest.Run(t, empty)
 }
 
-// citusFree are the distributed databases that tests have released and emptied: creating one takes
-// many seconds.
+// citusFree contains distributed databases for reuse. Tests released and emptied them: creating one
+// takes many seconds.
 var citusFree = struct {
 	sync.Mutex
 	urls []string

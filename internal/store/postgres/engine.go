@@ -53,13 +53,13 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb
 	})
 }
 
-// One is like Write without BEGIN and COMMIT: one round trip instead of three.
+// One is like Write without BEGIN and COMMIT: it takes one round trip instead of three.
 func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.Read(ctx, fn)
 }
 
-// PageState implements sqldb.Engine by the snapshot of the database: two statements with the same
-// snapshot see the same rows. Writes to other tables change it too.
+// PageState implements sqldb.Engine. It returns the snapshot of the database: two statements with
+// the same snapshot see the same rows. Writes to other tables change the snapshot too.
 func (e *engine) PageState(ctx context.Context) (state string, err error) {
 	err = e.Read(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		return c.Query(ctx, `SELECT CAST(txid_current_snapshot() AS TEXT)`, func(rows *sql.Rows) error { return rows.Scan(&state) })
@@ -102,7 +102,7 @@ type databaseError struct{ err error }
 func (t *databaseError) Error() string { return t.err.Error() }
 func (t *databaseError) Unwrap() error { return t.err }
 
-// isTemporary reports whether the same transaction may succeed when it is run again.
+// isTemporary reports whether another attempt of the same transaction may succeed.
 func isTemporary(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -110,7 +110,7 @@ func isTemporary(err error) bool {
 	}
 	switch e.Code {
 	case "40001", "40P01", // serialization failure, deadlock
-		"23505",          // ON CONFLICT covers one key; a concurrent insert of the same row can violate another
+		"23505",          // unique violation: ON CONFLICT covers one key, and a concurrent insert of the same row may violate another
 		"0A000", "26000": // the schema changed under a prepared statement, or the statement is missing
 		return true
 	}
@@ -246,12 +246,13 @@ func (c *conn) BulkQuery(ctx context.Context, text string, row func(*sql.Rows) e
 	return nil
 }
 
-// manyRows is the number of rows from which Text.Many is faster.
+// manyRows is the number of rows from which one statement (Text.Many) is faster than a statement
+// per row.
 const manyRows = 64
 
 // eachRow reports whether a bulk statement runs once per row.
 func (c *conn) eachRow(text string, rows int) bool {
-	t, err := c.dialect.Text(text) // the statement reports the error
+	t, err := c.dialect.Text(text) // if the text is invalid, the statement itself returns the error
 	return err == nil && t.Each && (rows < manyRows || t.Many == "")
 }
 

@@ -19,11 +19,11 @@ import (
 // testNetwork simulates the feeds and subscribers of a hub.
 type testNetwork struct {
 	mu       sync.Mutex
-	feeds    map[string]string // bodies; a missing feed is unreadable
+	feeds    map[string]string // key: URL, value: body; other URLs cannot be read
 	about    map[string]hub.About
-	slow     time.Duration  // delay of a feed
+	slow     time.Duration  // how long a read of a feed takes
 	hold     chan struct{}  // blocks callbacks until closed; nil: no blocking
-	tries    map[string]int // by callback
+	tries    map[string]int // key: callback, value: number of attempts
 	versions map[string]int64
 }
 
@@ -82,7 +82,7 @@ func (s *testNetwork) Discover(_ context.Context, url string) ([]string, error) 
 	return []string{url}, nil
 }
 
-// day is a running hub.
+// day is a running hub with its simulated network.
 type day struct {
 	*testNetwork
 	t     *testing.T
@@ -134,7 +134,7 @@ func (d *day) set(feed, body string) {
 	d.feeds[feed] = body
 }
 
-// delivered returns how many callbacks under a host have received a version or a newer one.
+// delivered returns how many callbacks under a host have received the given version or a newer one.
 func (d *day) delivered(host string, version int64) (n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -215,7 +215,7 @@ func (d *day) decided() {
 	})
 }
 
-// change changes and pings feeds, by each of their URLs.
+// change changes feeds, and pings them by each of their URLs.
 func (d *day) change() {
 	d.mu.Lock()
 	d.about[small] = hub.About{Title: "Small", Self: "http://feeds.test/other.xml", Home: "http://site.test/"}

@@ -66,7 +66,7 @@ func (h *hints) send() {
 	}
 }
 
-// await reports whether c delivered a value before the store closed.
+// await waits for a value of c. It returns false if the store closes first.
 func await[T any](h *hints, c <-chan T) bool {
 	select {
 	case <-c:
@@ -103,7 +103,7 @@ func (h *hints) notify(conn *pgx.Conn) *pgx.Conn {
 	}
 }
 
-// listen adds a listener until ctx or the store ends.
+// listen adds a listener for hints, until ctx ends or the store closes.
 func (h *hints) listen(ctx context.Context) <-chan struct{} {
 	c := make(chan struct{}, 1)
 	if h.ctx.Err() != nil {
@@ -170,7 +170,7 @@ func (h *hints) receiveOn() (began bool, err error) {
 	if _, err := conn.Exec(h.ctx, `LISTEN `+channel); err != nil {
 		return false, err
 	}
-	h.deliver() // hints may have been missed before listening started
+	h.deliver() // hints may have been missed before this connection listened
 	for {
 		n, err := conn.WaitForNotification(h.ctx)
 		if err != nil {

@@ -44,7 +44,7 @@ type Options struct {
 	// Commit runs the commit of each transaction; nil: call commit only.
 	Commit func(commit func() error) error
 
-	tracer pgx.QueryTracer // receives all queries, for tests; nil: none
+	tracer pgx.QueryTracer // receives all statements; nil except in tests
 }
 
 // Store is a hub.Store in a database that other processes may use too. Use [Open].
@@ -142,8 +142,8 @@ func parse(address string, connect time.Duration) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// migrateFor uses a pool of its own, because a migration may take longer than the statement
-// timeout. filling is set if the caller has exclusive use of the database to fill it.
+// migrateFor migrates the schema with a pool of its own, because a migration may take longer than
+// the statement timeout. filling is set if the caller has exclusive use of the database to fill it.
 func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error {
 	use := []stdlib.OptionOpenDB{stdlib.OptionAfterConnect(share)}
 	if filling {
@@ -163,7 +163,7 @@ func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error
 	if err := sqldb.Migrate(ctx, db, goose.DialectPostgres, sqldb.Postgres(), goose.WithSessionLocker(locker)); err != nil {
 		return err
 	}
-	// A migration may have created tables that belong on the workers.
+	// A migration may have created tables that must be distributed to the workers.
 	spread, err := isDistributed(ctx, db)
 	if err != nil || !spread {
 		return err
@@ -279,8 +279,8 @@ func openFault(err error, address string) error {
 	return fault.Wrap(fault.Unavailable, fmt.Errorf("open the database: %w", oneLine{err}), "The database %s cannot be reached: check that the server runs and that the URL is right.", where)
 }
 
-// oneLine reports each failure of the driver once, in one line. The driver's text has a line per
-// attempt, and it tries the same address with and without TLS.
+// oneLine returns the message of a failed connection in one line, with each failure once. The
+// driver's text has one line per attempt, and the driver tries each address with and without TLS.
 type oneLine struct{ error }
 
 func (e oneLine) Unwrap() error { return e.error }

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
 func TestStorePassesTheContractTests(t *testing.T) {
 	t.Parallel()
-	fulltest.SkipUnderRace(t) // the SQLite store runs the contract under the detector
+	fulltest.SkipUnderRace(t) // the tests of package sqlite run the same contract under the race detector
 	empty := func(t *testing.T) hub.Store { return open(t, storetest.Postgres(t)) }
 	hubtest.Run(t, empty)
 	accounttest.Run(t, empty)

@@ -72,7 +72,7 @@ func (r *recorder) TraceQueryStart(ctx context.Context, conn *pgx.Conn, data pgx
 	return ctx
 }
 
-// values returns the arguments without options for the driver.
+// values returns args without the query options of the pgx driver.
 func values(args []any) []any {
 	return slices.DeleteFunc(slices.Clone(args), func(v any) bool {
 		switch v.(type) {
@@ -106,8 +106,8 @@ var (
 	insertRE = regexp.MustCompile(`INSERT INTO [a-z_]+ \(([^)]*)\)\s*(?:SELECT (.*)|VALUES \((.*))$`)
 )
 
-// keys returns the values of the keys in a statement, by kind. problem names a table that the
-// statement uses without a key.
+// keys returns the values of the keys in a statement. The map's key is the kind of key. problem
+// names a table that the statement uses without a key.
 func (st statement) keys() (values map[string][]any, problem string) {
 	text := flat(st.sql)
 	values = map[string][]any{}
@@ -142,7 +142,7 @@ func (st statement) keys() (values map[string][]any, problem string) {
 	return values, problem
 }
 
-// inserted returns the expression for a column of an INSERT.
+// inserted returns the expression that an INSERT writes to a key column.
 func inserted(text, key string) string {
 	m := insertRE.FindStringSubmatch(text)
 	if m == nil {
@@ -234,7 +234,7 @@ func (st statement) value(text, expr string) ([]any, bool) {
 	return all, true
 }
 
-// distinct returns the statements of a list without duplicates.
+// distinct returns the statements of all transactions in list. The key is the SQL text.
 func distinct(list []transaction) map[string]statement {
 	all := map[string]statement{}
 	for _, tx := range list {
@@ -280,8 +280,8 @@ func plansOf(t *testing.T, s *Store, list []transaction) []string {
 	return sorted(found)
 }
 
-// withoutStatistics keeps the server from counting rows during a test: the planner reads a table
-// that it knows to be small as a whole, whatever its indexes.
+// withoutStatistics keeps the server from counting rows during a test. If the planner knows that a
+// table is small, it reads the whole table, whatever its indexes.
 func withoutStatistics(t *testing.T, s *Store) {
 	t.Helper()
 	if _, err := s.db.ExecContext(t.Context(), `DO $$ DECLARE name text; BEGIN
@@ -324,8 +324,8 @@ type scanNode struct {
 	Plans []scanNode `json:"Plans"`
 }
 
-// scans returns the nodes without a condition on the first column of an index. It skips nodes below
-// a limit, which end soon.
+// scans returns the nodes that scan an index without a condition on its first column. It skips
+// nodes below a LIMIT, which end soon.
 func (n scanNode) scans(first map[string]string) (all []scanNode) {
 	if n.Type == "Limit" {
 		return nil

@@ -12,13 +12,13 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// The rule: one topic, one transaction, one shard. Every hub statement names the topic whose rows
-// it uses, by the first column of the key, and no transaction uses rows of two topics. The tables
-// can therefore be partitioned by topic, and a delivery uses one partition. Posts follow the same
-// rule with their owner.
+// These tests check a rule: one topic, one transaction, one shard. Every hub statement selects its
+// rows by the first column of the key, which names the topic, and no transaction uses rows of two
+// topics. The tables can therefore be partitioned by topic, and a delivery uses one partition.
+// Posts follow the same rule with their owner in place of the topic.
 
-// keyOf maps each table with many rows of many topics or writers to the first column of its key. The
-// distributed tables of a cluster are in it with their distribution column.
+// keyOf maps the tables with rows of many topics or writers to the first column of their key. For a
+// table that Citus distributes, that is the distribution column.
 var keyOf = func() map[string]string {
 	keys := map[string]string{
 		"alias":  "topic_id",
@@ -33,7 +33,7 @@ var keyOf = func() map[string]string {
 	return keys
 }()
 
-// unpartitioned reports whether a table stays on one machine, for the reason in its placement.
+// unpartitioned reports whether a table stays on one machine. sqldb.Placements gives the reason.
 func unpartitioned(table string) bool {
 	return keyOf[table] == "" && slices.ContainsFunc(sqldb.Placements(), func(p sqldb.Placement) bool { return p.Table == table && p.Local() })
 }
@@ -41,11 +41,11 @@ func unpartitioned(table string) bool {
 // exception is a statement that uses something other than a key, and the reason.
 type exception struct {
 	holds, why string
-	whole      bool // the transaction of the statement is an exception too
-	all        bool // it may scan a whole table
+	whole      bool // the transaction that contains the statement is an exception too
+	all        bool // the statement may scan a whole table
 }
 
-// exceptions is the complete list.
+// exceptions lists every exception from the rule.
 var exceptions = []exception{
 	{holds: "WHERE due_at <= $1 LIMIT 1", why: "the poll for due work: it reads only an index of due rows"},
 	{holds: "WHERE next_at <= $1 LIMIT 1", why: "the poll for due retries"},

@@ -63,7 +63,7 @@ func TestConcurrentInsertIsRetried(t *testing.T) {
 	err := s.Write(t.Context(), func(ctx context.Context, c sqldb.Conn) error {
 		tries++
 		_, err := c.Exec(ctx, `INSERT INTO topic (id, url) VALUES (1, 'one')`)
-		if err == nil && tries < 3 { // a violation of the key that ON CONFLICT does not cover
+		if err == nil && tries < 3 { // cause a unique violation of a key that ON CONFLICT does not name
 			_, err = c.Exec(ctx, `INSERT INTO topic (id, url) VALUES (2, 'one') ON CONFLICT (id) DO NOTHING`)
 		}
 		return err
@@ -213,7 +213,7 @@ func TestChangeHintsAreRateLimited(t *testing.T) {
 		default:
 		}
 	}
-	if received == 0 || received > 11 { // 20 per second, plus the immediate one
+	if received == 0 || received > 11 { // 20 hints per second is 10, plus the first hint, which is sent immediately
 		t.Errorf("%d hints within half a second, want 1 to 11", received)
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// A machine that loses its connection during a transaction holds its locks until the server aborts
-// the transaction. Other processes wait for its lease of 15 s anyway, but no longer.
+// If a machine loses its connection during a transaction, the server keeps its locks until it
+// aborts the transaction. That must happen within 15 s, the lease for which other processes wait
+// anyway.
 func TestIdleTransactionIsAbortedBeforeItsLeaseEnds(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// A server that never notices the end of a connection simulates a busy one, which notices late.
+// The proxy simulates a busy server, which notices the end of a connection late.
 func TestClosedStoreReleasesItsLocks(t *testing.T) {
 	t.Parallel()
 	direct := storetest.Postgres(t)

@@ -29,7 +29,7 @@ var errIncomplete = errors.New("the database is incomplete")
 // errMoved means that a connection was rejected because of a move.
 var errMoved = errors.New("the database is being moved")
 
-// Whole is a database that is read or filled as a whole. Close it.
+// Whole is a database that is read or filled as a whole. Call Close when done.
 type Whole struct {
 	sqldb.Whole
 	db   *sql.DB
@@ -38,7 +38,8 @@ type Whole struct {
 }
 
 // OpenWhole opens a snapshot of a database for reading all of it, and locks out servers until it is
-// closed. A running server is fault.Conflict, and so is a schema that is not the newest.
+// closed. If a server uses the database, or its schema is not the newest, the result is
+// fault.Conflict.
 func OpenWhole(ctx context.Context, url string) (*Whole, error) {
 	return openWhole(url, func(w *Whole) error {
 		if err := w.lockExclusively(ctx); err != nil {
@@ -56,8 +57,8 @@ func Snapshot(ctx context.Context, url string) (*Whole, error) {
 // Fill opens an empty database for filling, and locks out servers until it is closed. Without
 // [Whole.Finish] the database remains unusable afterwards. Fill deletes leftovers of an earlier
 // attempt. If the program's tables already exist, the result is fault.Conflict unless replace is
-// set. Tables of other programs with the same names are never changed. With spread it distributes the tables
-// over a Citus cluster.
+// set. Tables of other programs with the same names are never changed. If spread is set, Fill
+// distributes the tables over a Citus cluster.
 func Fill(ctx context.Context, url string, replace, spread bool) (*Whole, error) {
 	return openWhole(url, func(w *Whole) error {
 		if spread {
@@ -101,7 +102,8 @@ func openWhole(url string, prepare func(*Whole) error) (*Whole, error) {
 	return w, nil
 }
 
-// lockExclusively takes the exclusive lock.
+// lockExclusively takes the exclusive advisory lock, or returns fault.Conflict while a server uses
+// the database.
 func (w *Whole) lockExclusively(ctx context.Context) (err error) {
 	if w.lock, err = w.db.Conn(ctx); err != nil {
 		return err
@@ -124,7 +126,7 @@ func (w *Whole) lockExclusively(ctx context.Context) (err error) {
 	}
 }
 
-// Limits for the release of the lock: a busy PostgreSQL notices late that a process has
+// Limits for waiting until a lock is released: a busy PostgreSQL notices late that a process has
 // disconnected.
 const (
 	freedWithin = 5 * time.Second
@@ -261,7 +263,8 @@ func (w *Whole) insert(ctx context.Context, t sqldb.Table, rows [][]any) error {
 
 // Finish ends filling: it updates the planner statistics and lets servers connect.
 func (w *Whole) Finish(ctx context.Context) error {
-	// If the lock was lost, a server may have used the database in the meantime.
+	// If the connection and its lock were lost, a server may have used the database in the
+	// meantime.
 	if err := w.lock.PingContext(ctx); err != nil {
 		return fmt.Errorf("the lock of the database was lost: %w", err)
 	}
@@ -278,7 +281,8 @@ func (w *Whole) Close() error {
 		errs = append(errs, w.tx.Rollback())
 	}
 	if w.lock != nil {
-		// The server notices the end of the connection only later.
+		// Release the lock explicitly, because the server notices the end of the connection only
+		// later.
 		ctx, cancel := context.WithTimeout(context.Background(), callConnect)
 		defer cancel()
 		_, _ = w.lock.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, useLock) // if the connection is broken, the lock is released anyway
@@ -327,7 +331,7 @@ func unshare(db *sql.DB) error {
 	for range db.Stats().Idle {
 		conn, err := db.Conn(ctx)
 		if err != nil {
-			break // the connection is broken, and its lock with it
+			break // the connection is broken, which has released its lock
 		}
 		defer conn.Close() // after the pool, so that the pool never uses the connection without the lock
 		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_unlock_shared($1)`, useLock); err != nil {

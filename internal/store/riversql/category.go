@@ -50,8 +50,8 @@ func (s *subscriptionStore) PutCategory(ctx context.Context, reader, name string
 	})
 }
 
-// RenameCategory implements river.Store. Forwardings and reading lists follow the category. If it
-// merges into an existing one, that one keeps its visibility.
+// RenameCategory implements river.Store. Forwardings and reading lists of the category change with
+// it. If a category named to exists, its visibility stays.
 func (s *subscriptionStore) RenameCategory(ctx context.Context, reader, from, to string) error {
 	return s.retireCategory(ctx, sqldb.Clean(reader), sqldb.Clean(from), sqldb.Clean(to))
 }
@@ -61,7 +61,8 @@ func (s *subscriptionStore) DropCategory(ctx context.Context, reader, name strin
 	return s.retireCategory(ctx, sqldb.Clean(reader), sqldb.Clean(name), "")
 }
 
-// retireCategory deletes a category and moves its sources to another one; "": to none.
+// retireCategory deletes a category and moves its sources to the category to. If to is "", the
+// sources have no category.
 func (s *subscriptionStore) retireCategory(ctx context.Context, reader, from, to string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM river_category WHERE reader = $1 AND name = $2`, reader, from)

@@ -10,20 +10,21 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// saving is a check to be written. Its texts are encoded before the transaction.
+// saving is a check to be written. Its contents are encoded before the transaction, to keep the
+// transaction short.
 type saving struct {
 	river.Saved
 	state, check, host string
 	hostUntil          time.Time
 	details            details
-	contents           []string // of Put
+	contents           []string // encoded contents, by index in Put
 	filters            filtering
 }
 
-// SaveCheck implements river.Store. A check without news takes two statements.
+// SaveCheck implements river.Store. A check that found no new items runs two statements.
 func (s *sourceStore) SaveCheck(ctx context.Context, saved river.Saved) (bool, error) {
 	if saved.Source.Claim == 0 {
-		return false, nil // writing requires a claim
+		return false, nil // only the owner of a claim may write
 	}
 	v, err := packSaved(saved)
 	if err != nil {
@@ -54,7 +55,8 @@ func packSaved(saved river.Saved) (*saving, error) {
 			}
 		}
 	}
-	// The last entry for an item wins, and no two rows may have the same key.
+	// If saved.Put has several entries for an item, the last one wins: no two rows of a bulk
+	// statement may have the same key.
 	at := map[int64]int{}
 	v.Put = nil
 	for _, it := range saved.Put {
@@ -78,7 +80,7 @@ func packSaved(saved river.Saved) (*saving, error) {
 	return v, nil
 }
 
-// before is the previous state of the source's row.
+// before is the row of the source before the check.
 type before struct {
 	checks, hash, items int64
 	url, topic          string
@@ -87,7 +89,8 @@ type before struct {
 func (v *saving) write(ctx context.Context, c sqldb.Conn) (bool, error) {
 	src, found := &v.Source, false
 	var was before
-	// A push during the claim counts unless the check began after it.
+	// A push that arrived during the claim makes the source due again, unless the check began after
+	// the push.
 	err := c.Query(ctx, `UPDATE source SET state = $1, claim = 0, heard_in = FALSE, checks = checks + 1, checked_at = $2,
 			next_at = CASE WHEN readers = 0 OR CAST($3 AS BIGINT) = 0 THEN NULL
 				WHEN heard_in AND heard_at >= CAST($4 AS BIGINT) THEN CAST($5 AS BIGINT) ELSE CAST($3 AS BIGINT) END,
@@ -162,8 +165,9 @@ func (v *saving) writeNews(ctx context.Context, c sqldb.Conn, was before) error 
 	return v.runFilters(ctx, c, places, first)
 }
 
-// hold marks the items that entered the document and those that left it, and returns the current
-// ones. Current items are kept at any age: otherwise they would be new again at the next check.
+// hold marks the items that entered the document and the items that left it. It returns the current
+// items, with true. Current items are kept at any age: otherwise they would count as new at the
+// next check.
 func (v *saving) hold(ctx context.Context, c sqldb.Conn, first bool) (map[int64]bool, error) {
 	var last []byte
 	var err error

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// decodeContent decodes a content as packContent wrote it. A page decodes fifty of them, so contents
-// that consist of texts, which most do, are read in one pass; encoding/json reads the others.
+// decodeContent decodes a content that packContent wrote. A page decodes fifty contents, so a
+// faster decoder reads the usual form, and encoding/json reads the rest.
 func decodeContent(text string) (keptContent, error) {
 	kept, ok := plainContent(text)
 	if ok {
@@ -18,8 +18,8 @@ func decodeContent(text string) (keptContent, error) {
 	return kept, err
 }
 
-// plainContent reads an object of texts, lists of texts and the word true. ok is false if there is
-// anything else in it.
+// plainContent decodes an object of strings, lists of strings and the literal true. ok is false if
+// text contains anything else.
 func plainContent(text string) (kept keptContent, ok bool) {
 	texts := map[string]*string{"html": &kept.HTML, "text": &kept.Text, "language": &kept.Language, "image": &kept.Image,
 		"comments": &kept.Comments, "inReplyTo": &kept.InReplyTo, "commentsFeed": &kept.CommentsFeed, "via": &kept.Via}
@@ -58,7 +58,7 @@ func plainContent(text string) (kept keptContent, ok bool) {
 	return kept, ok
 }
 
-// quotedList reads a list of texts that is not empty.
+// quotedList decodes a list of strings that is not empty.
 func quotedList(s string) (list []string, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(s, "[")
 	for ok {
@@ -75,7 +75,7 @@ func quotedList(s string) (list []string, rest string, ok bool) {
 	return nil, "", false
 }
 
-// quotedText reads a text in quotes.
+// quotedText decodes a string in quotes.
 func quotedText(s string) (text, rest string, ok bool) {
 	if s, ok = strings.CutPrefix(s, `"`); !ok {
 		return "", "", false

@@ -22,10 +22,10 @@ type entrySource struct {
 	river.EntrySource
 	title, name, categories sql.NullString
 	read                    sql.NullInt64
-	full                    sql.NullBool // the reader wants full texts
+	full                    sql.NullBool // the reader wants the full text
 }
 
-// loadEntries reads the items at places, in the order of places. It omits deleted items.
+// loadEntries reads the items at places, in the same order. It omits deleted items.
 func loadEntries(ctx context.Context, c sqldb.Conn, reader string, places []int64, bare bool) ([]entryRow, error) {
 	if len(places) == 0 {
 		return nil, nil

@@ -8,11 +8,11 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// EraseUser ends what a user follows and forwards, before the rows of the user are deleted. Items
-// stay, because other users may follow the same feeds.
+// EraseUser ends the subscriptions and forwardings of a user, before the rows of the user are
+// deleted. Items stay, because other users may follow the same feeds.
 func EraseUser(ctx context.Context, c sqldb.Conn, user string, _ time.Time) error {
 	if user == "" {
-		return nil // the server's own river belongs to the first user
+		return nil // "" names the server's own river, which stays
 	}
 	var left, wished [][]any
 	err := c.Query(ctx, `DELETE FROM river_subscription WHERE reader = $1 RETURNING source_id, wish`, func(rows *sql.Rows) error {

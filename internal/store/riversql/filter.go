@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// keptRule is the part of a rule that no query needs, as JSON.
+// keptRule contains the fields of a rule that no query needs. They are stored as JSON.
 type keptRule struct {
 	Name string             `json:"name,omitempty"`
 	When []filter.Condition `json:"when"`
@@ -24,7 +24,7 @@ type keptRule struct {
 // ruleRow is a rule as stored.
 type ruleRow struct {
 	filter.Rule
-	apply sql.NullInt64 // place below which existing items are still compared
+	apply sql.NullInt64 // place below which existing items are not compared with the rule yet; NULL: none
 	kept  string
 }
 
@@ -90,7 +90,7 @@ func (s *filterStore) PutFilter(ctx context.Context, r filter.Rule, limit int) (
 		if n == 0 {
 			return nil, noFilter()
 		}
-		if apply != nil || !r.Hide { // the next application decides again
+		if apply != nil || !r.Hide { // the next application of the rule decides again which items it hides
 			_, err = c.Exec(ctx, `UPDATE item_mark SET hidden_by = 0 WHERE reader = $1 AND hidden_by = $2 AND hidden_by <> 0`, r.Reader, id)
 			if err != nil {
 				return nil, err
@@ -104,7 +104,7 @@ func (s *filterStore) PutFilter(ctx context.Context, r filter.Rule, limit int) (
 
 func noFilter() error { return fault.New(fault.NotFound, "There is no such filter.") }
 
-// addFilter adds a rule without content as the last one of its reader.
+// addFilter adds a rule without conditions and actions as the last rule of its reader.
 func addFilter(ctx context.Context, c sqldb.Conn, r *filter.Rule, limit int) (int64, error) {
 	have, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM river_filter WHERE reader = $1 AND dropped_at = 0`, r.Reader)
 	if err != nil {

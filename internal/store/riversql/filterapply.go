@@ -19,12 +19,13 @@ type ruleKey struct{ id, version int64 }
 // filtering contains the matches of the rules of a source's followers for the items of a check. It
 // is computed before the transaction, because matching may take longer than a transaction should.
 type filtering struct {
-	matches map[ruleKey][]bool // by index in Put
-	fresh   []int              // indexes in Put of the new items, in the order of their places
+	matches map[ruleKey][]bool // by rule, then by index in Put
+	fresh   []int              // indexes in Put of the new items, in order of place
 	budget  filter.Budget
 }
 
-// rulesFor returns the rules that apply to new items of a source: by reader, in their order.
+// rulesFor returns the rules that apply to new items of a source, by reader and in the reader's
+// order.
 func rulesFor(ctx context.Context, c sqldb.Conn, source int64) ([]filter.Rule, error) {
 	return unpackRules(sqldb.Collect(ctx, c, scanRule, `SELECT `+filterColumns+` FROM river_filter AS f WHERE f.source_id IN (0, $1) AND f.enabled AND f.dropped_at = 0
 			AND EXISTS (SELECT 1 FROM river_subscription AS u WHERE u.reader = f.reader AND u.source_id = $1)
@@ -45,7 +46,7 @@ func (v *saving) match(ctx context.Context, db *sqldb.DB) error {
 	return v.matchRules(ctx, rules)
 }
 
-// matchRules compares the items with rules that are not compared yet.
+// matchRules compares the items with those rules that have no matches in v.filters yet.
 func (v *saving) matchRules(ctx context.Context, rules []filter.Rule) error {
 	var subjects []*filter.Subject
 	for i := range rules {
@@ -56,7 +57,7 @@ func (v *saving) matchRules(ctx context.Context, rules []filter.Rule) error {
 		}
 		compiled, err := filter.Compile(r)
 		if err != nil {
-			v.filters.matches[key] = make([]bool, len(v.Put)) // stored by an earlier version with other limits
+			v.filters.matches[key] = make([]bool, len(v.Put)) // no item matches: an earlier version with other limits stored this rule
 			continue
 		}
 		if subjects == nil {
@@ -105,13 +106,13 @@ func countFiltered(ctx context.Context, c sqldb.Conn, list []filtered) error {
 }
 
 // runFilters applies the rules of the source's followers to the new items of a check. The first
-// check of a feed forwards nothing.
+// check of a feed does not forward items.
 func (v *saving) runFilters(ctx context.Context, c sqldb.Conn, places []int64, first bool) error {
 	rules, err := rulesFor(ctx, c, v.Source.ID)
 	if err != nil || len(rules) == 0 {
 		return err
 	}
-	if err := v.matchRules(ctx, rules); err != nil { // rules that changed meanwhile
+	if err := v.matchRules(ctx, rules); err != nil { // compare with rules that changed since v.match
 		return err
 	}
 	var list []filtered
@@ -143,8 +144,8 @@ func (v *saving) runFilters(ctx context.Context, c sqldb.Conn, places []int64, f
 	return countMatched(ctx, c, list, v.Now)
 }
 
-// markFiltered sets the marks that rules decided. Starred items are never hidden. Hidden items wait
-// for no forwarding.
+// markFiltered sets the marks that rules decided. It never hides starred items. Hidden items are
+// removed from the queues of forwardings.
 func markFiltered(ctx context.Context, c sqldb.Conn, list []filtered, now time.Time) error {
 	var rows, hidden [][]any
 	slices.SortFunc(list, func(a, b filtered) int { return cmp.Or(cmp.Compare(a.reader, b.reader), cmp.Compare(a.place, b.place)) })
@@ -172,10 +173,10 @@ func markFiltered(ctx context.Context, c sqldb.Conn, list []filtered, now time.T
 	return err
 }
 
-// forwardFiltered queues items for the forwardings that rules name, unless these are paused or not
-// confirmed.
+// forwardFiltered queues items for the forwardings that rules name. It omits forwardings that are
+// paused or not confirmed.
 func forwardFiltered(ctx context.Context, c sqldb.Conn, list []filtered, now time.Time) error {
-	may := map[int64]string{} // the reader of each usable forwarding
+	may := map[int64]string{} // key: id of a usable forwarding, value: its reader
 	for i := range list {
 		for _, id := range list[i].Forward {
 			may[id] = ""
@@ -214,7 +215,7 @@ func forwardFiltered(ctx context.Context, c sqldb.Conn, list []filtered, now tim
 	return nil
 }
 
-// countMatched adds the items to the totals of the rules that were applied.
+// countMatched adds the matched items to the totals of the applied rules.
 func countMatched(ctx context.Context, c sqldb.Conn, list []filtered, now time.Time) error {
 	sum := map[int64]int64{}
 	for i := range list {
@@ -246,7 +247,7 @@ func (s *filterStore) ApplyFilters(ctx context.Context, now, before time.Time, n
 	return true, s.applyFilter(ctx, &rules[0], rows[0].apply.Int64, now, n)
 }
 
-// applyFilter applies a rule to the next existing items below a place. It forwards nothing.
+// applyFilter applies a rule to the next existing items below a place. It does not forward items.
 func (s *filterStore) applyFilter(ctx context.Context, r *filter.Rule, below int64, now time.Time, n int) error {
 	entries, err := s.itemsBelow(ctx, r, below, n)
 	if err != nil {
@@ -258,7 +259,7 @@ func (s *filterStore) applyFilter(ctx context.Context, r *filter.Rule, below int
 	}
 	compiled, err := filter.Compile(r)
 	if err != nil {
-		compiled = &filter.Compiled{} // stored by an earlier version with other limits: it matches nothing
+		compiled = &filter.Compiled{} // an earlier version with other limits stored this rule: it matches nothing
 	}
 	var found []filtered
 	var ids []int64
@@ -276,13 +277,13 @@ func (s *filterStore) applyFilter(ctx context.Context, r *filter.Rule, below int
 		next = entries[n-1].place
 	}
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		// The counters are locked before the rule, as in a check.
+		// Lock the counters before the rule, in the same order as a check.
 		if _, err := (&itemStore{db: s.db}).markable(ctx, c, r.Reader, ids); err != nil {
 			return err
 		}
 		done, err := c.Exec(ctx, `UPDATE river_filter SET apply_place = $1, applied = applied + $2 WHERE id = $3 AND version = $4 AND apply_place = $5`,
 			next, int64(len(list)), r.ID, r.Version, below)
-		if err != nil || done == 0 { // the rule changed, or another process applied it
+		if err != nil || done == 0 { // the rule changed, or another process has applied it
 			return err
 		}
 		if err := countFiltered(ctx, c, found); err != nil {
@@ -295,7 +296,7 @@ func (s *filterStore) applyFilter(ctx context.Context, r *filter.Rule, below int
 	})
 }
 
-// itemsBelow returns the next items in the scope of a rule, newest first.
+// itemsBelow returns the next items in the scope of a rule that are below its place, newest first.
 func (s *filterStore) itemsBelow(ctx context.Context, r *filter.Rule, below int64, n int) ([]entryRow, error) {
 	p, err := planItems(river.ItemQuery{Reader: r.Reader, SourceID: r.SourceID, Category: r.Category, Limit: n})
 	if err != nil {
@@ -312,8 +313,8 @@ func (s *filterStore) itemsBelow(ctx context.Context, r *filter.Rule, below int6
 	})
 }
 
-// purgeFilter shows the items again that a rule deleted before a time has hidden, up to n of them,
-// and then removes the rule.
+// purgeFilter completes the deletion of a rule that was deleted before a time. It shows up to n of
+// the items that the rule has hidden, and removes the rule when none are left.
 func (s *filterStore) purgeFilter(ctx context.Context, before time.Time, n int) (bool, error) {
 	const text = `SELECT ` + filterColumns + ` FROM river_filter AS f WHERE f.dropped_at > 0 AND f.dropped_at < $1 ORDER BY f.dropped_at LIMIT 1`
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]ruleRow, error) {

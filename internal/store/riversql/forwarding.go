@@ -23,7 +23,7 @@ func scanForwarding(rows *sql.Rows, n *forward.Forwarding) error {
 // Maximum numbers of items that wait for one forwarding. The oldest are dropped.
 const (
 	maxWaiting = 1000
-	maxDigest  = 10_000 // a digest counts more items than it lists
+	maxDigest  = 10_000 // higher, because a digest counts more items than it lists
 )
 
 func maxWaitingOf(digest string) int {
@@ -33,9 +33,9 @@ func maxWaitingOf(digest string) int {
 	return maxWaiting
 }
 
-// queueForwardings queues new items for the forwardings that match them.
+// queueForwardings queues new items for the forwardings that include their source or category.
 func queueForwardings(ctx context.Context, c sqldb.Conn, source int64, places []int64, now time.Time) error {
-	// First the forwardings of this source, then those of several sources.
+	// Read the forwardings of this source first, then forwardings of several sources.
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT n.id FROM notice AS n WHERE n.source_id IN (0, $1) AND NOT n.paused AND n.state = 'confirmed'
 			AND EXISTS (SELECT 1 FROM river_subscription AS f WHERE f.reader = n.reader AND f.source_id = $1)
 			AND (n.category = '' OR EXISTS (SELECT 1 FROM river_category_source AS m
@@ -46,7 +46,7 @@ func queueForwardings(ctx context.Context, c sqldb.Conn, source int64, places []
 	return enqueue(ctx, c, ids, places, now)
 }
 
-// enqueue queues items for forwardings, which are due now or with their next digest.
+// enqueue queues items for forwardings. A forwarding is due now, or at the time of its next digest.
 func enqueue(ctx context.Context, c sqldb.Conn, ids, places []int64, now time.Time) error {
 	var rows, due [][]any
 	for _, id := range ids {
@@ -66,7 +66,8 @@ func enqueue(ctx context.Context, c sqldb.Conn, ids, places []int64, now time.Ti
 }
 
 // PutForwarding implements river.Store. An update keeps the creation time and the number of sent
-// items and ends a claim. A forwarding with waiting items is due at n.NextAt, or at once, unless it is paused.
+// items and ends an existing claim. A forwarding with waiting items is due at n.NextAt, or at once,
+// unless it is paused.
 func (s *forwardingStore) PutForwarding(ctx context.Context, n forward.Forwarding, limit int) (forward.Forwarding, error) {
 	n.Reader, n.Category = sqldb.Clean(n.Reader), sqldb.Clean(n.Category)
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Forwarding, error) {
@@ -110,7 +111,8 @@ func oneForwarding(found []forward.Forwarding, err error) (forward.Forwarding, e
 	return sqldb.First(found, err, "There is no such forwarding.")
 }
 
-// returnedColumns is forwardingColumns without the table, as SQLite requires in RETURNING.
+// returnedColumns is forwardingColumns without the table name, which SQLite does not accept in
+// RETURNING.
 const returnedColumns = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at, digest`
 
 // Forwardings implements river.Store.

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// consentOf determines whether a forwarding has the consent of its recipient.
+// consentOf determines whether the recipient of a forwarding has agreed to it.
 func consentOf(ctx context.Context, c sqldb.Conn, n forward.Forwarding) (forward.Forwarding, error) {
 	refused, err := refusals(ctx, c, n.Reader, forward.Mailbox(n.Via, n.Target))
 	if err != nil {
@@ -35,8 +35,8 @@ func refusals(ctx context.Context, c sqldb.Conn, reader, mailbox string) (int64,
 	return sqldb.Count(ctx, c, `SELECT COUNT(*) FROM notice_refusal WHERE reader = $1 AND mailbox = $2`, reader, sqldb.Clean(mailbox))
 }
 
-// forwardingsTo returns the forwardings of to's reader with the same target, as normalized by same.
-// It locks them.
+// forwardingsTo returns, locked, the forwardings of to.Reader whose target equals to.Target after
+// the function same has normalized both.
 func forwardingsTo(ctx context.Context, c sqldb.Conn, to forward.Forwarding, same func(via, target string) string) ([]forward.Forwarding, error) {
 	all, err := sqldb.Collect(ctx, c, scanForwarding, `SELECT `+forwardingColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id {LOCK}`, to.Reader)
 	return slices.DeleteFunc(all, func(n forward.Forwarding) bool { return same(n.Via, n.Target) != same(to.Via, to.Target) }), err
@@ -90,7 +90,8 @@ func (s *forwardingStore) ChooseDigest(ctx context.Context, to forward.Forwardin
 			if err != nil || n.Digest == digest {
 				continue
 			}
-			// A forwarding that is waiting for consent is due to be asked, which is not a digest.
+			// The due time of a forwarding that waits for consent is the time of the consent
+			// request, so it does not depend on the digest.
 			_, err = c.Exec(ctx, `UPDATE notice SET digest = $1, next_at = CASE WHEN next_at IS NULL OR claim <> 0 OR state <> 'confirmed' THEN next_at
 				ELSE CAST($2 AS BIGINT) END WHERE id = $3`, digest, sqldb.Millis(forward.DueAt(digest, n.ID, now)), n.ID)
 		}
@@ -112,7 +113,7 @@ var errTooMany = errors.New("too many messages in one day")
 // CountMessages implements river.Store.
 func (s *forwardingStore) CountMessages(ctx context.Context, day int64, subjects []forward.MessageLimit, n int) (bool, error) {
 	subjects = slices.Clone(subjects)
-	slices.SortFunc(subjects, func(a, b forward.MessageLimit) int { return cmp.Compare(a.Subject, b.Subject) }) // a fixed order of locks
+	slices.SortFunc(subjects, func(a, b forward.MessageLimit) int { return cmp.Compare(a.Subject, b.Subject) }) // lock in a fixed order
 	err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		for _, subject := range subjects {
 			have := int64(0)

@@ -14,10 +14,10 @@ import (
 
 var _ fulltext.Store = (*Store)(nil)
 
-// maxQueuedFull is the number of pages that one check of a feed queues, newest first.
+// maxQueuedFull is the maximum number of pages that one check of a feed queues, newest first.
 const maxQueuedFull = 50
 
-// queueFullTexts makes the pages of new items due, if a user wants the full text of the feed.
+// queueFullTexts makes the pages of new items due, if a user has chosen full texts for the feed.
 func queueFullTexts(ctx context.Context, c sqldb.Conn, source int64, places []int64, now time.Time) error {
 	wanted, err := wantsFull(ctx, c, source)
 	if err != nil || !wanted {
@@ -60,7 +60,7 @@ func loadFullTexts(ctx context.Context, c sqldb.Conn, all []entryRow) error {
 	}, idList(places))
 }
 
-// fullRow is a row of item_full with its item; place is 0 without a row.
+// fullRow is a row of item_full with its item. If there is no row, place is 0.
 type fullRow struct {
 	text fulltext.Text
 	link string
@@ -91,7 +91,7 @@ func (s *itemStore) FullText(ctx context.Context, item int64) (fulltext.Text, er
 	return r.text, err
 }
 
-// wantedBefore is the time by which the pages that a user waits for are due earlier.
+// wantedBefore is how much earlier a page is due if a user waits for it.
 const wantedBefore = 24 * time.Hour
 
 // WantFullText implements fulltext.Store.

@@ -12,8 +12,8 @@ import (
 )
 
 // A place is the position of an item in the river as one number: the time, followed by the first
-// bits of the id. It is the primary key of the items and of the word lists. If two items have the
-// same number, one takes the next free number.
+// bits of the id. It is the primary key of the items and of the word lists. If two items would have
+// the same number, one gets the next free number.
 const (
 	placeBits = 20
 	placeEnd  = 1 << (63 - placeBits) // times, in Unix milliseconds, are between -placeEnd and placeEnd: years 1691 to 2248
@@ -41,7 +41,8 @@ func (p *placed) Scan(src any) error {
 	return nil
 }
 
-// readPlace returns the first unread place for a read marker; readTo is the inverse.
+// readPlace returns the place from which items are unread, for the time of a read marker. readTo is
+// the inverse.
 func readPlace(to time.Time) int64 {
 	if to.IsZero() {
 		return math.MinInt64
@@ -95,13 +96,15 @@ func (r *itemRow) unpack() error {
 	return nil
 }
 
-// keptContent is a content as stored. In most feeds the text follows from the HTML.
+// keptContent is a content as stored. In most feeds the text can be computed from the HTML, so it
+// is not stored.
 type keptContent struct {
 	river.Content
-	Words bool `json:"words,omitempty"` // Text is river.TextOf(HTML)
+	Words bool `json:"words,omitempty"` // Text was omitted because it equals river.TextOf(HTML)
 }
 
-// packContent encodes the content without title and link, which lists need separately.
+// packContent encodes a content without title and link, which have columns of their own for lists.
+// follows reports that the text can be computed from the HTML.
 func packContent(c river.Content, follows bool) (string, error) {
 	kept := keptContent{Content: c, Words: follows && c.Text != ""}
 	if kept.Title, kept.Link = "", ""; kept.Words {

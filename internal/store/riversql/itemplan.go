@@ -18,8 +18,8 @@ import (
 )
 
 // itemPlan finds the places of the items of a query. Conditions use named arguments (":reader"), so
-// that the same text can run once or for many rows. They use subqueries of one row for the data of
-// a reader, so that the planner keeps the order of the river.
+// that the same text can run once or for many rows. They read the data of a reader in subqueries of
+// one row, so that the planner keeps the order of the river.
 type itemPlan struct {
 	river.ItemQuery
 	terms  []search.Term
@@ -28,7 +28,7 @@ type itemPlan struct {
 	values map[string]any
 }
 
-const maxKeys = 1000 // of a query's lists
+const maxKeys = 1000 // maximum length of the query's lists
 
 func planItems(q river.ItemQuery) (*itemPlan, error) {
 	p := &itemPlan{ItemQuery: q, lo: math.MinInt64, hi: math.MaxInt64, limit: min(q.Limit, 1000)}
@@ -58,7 +58,7 @@ func planItems(q river.ItemQuery) (*itemPlan, error) {
 	p.values = map[string]any{"reader": sqldb.Clean(q.Reader), "source": q.SourceID, "category": sqldb.Clean(q.Category), "changed": q.ChangedIn,
 		"after": q.FirstAfter, "until": q.FirstBefore, "nothing": int64(math.MinInt64), "rule": q.HiddenBy}
 	if len(q.Sources) > 0 {
-		b, _ := json.Marshal(q.Sources) // numbers always encode
+		b, _ := json.Marshal(q.Sources) // encoding numbers never fails
 		p.values["sources"] = string(b)
 	}
 	for i, name := range q.Categories {
@@ -67,7 +67,8 @@ func planItems(q river.ItemQuery) (*itemPlan, error) {
 	return p, nil
 }
 
-// start limits the plan by q.Before. That item may have another place than its time implies.
+// start limits the plan to the items after q.Before. It looks up the place of that item, because
+// the place can differ from the one computed from its time.
 func (p *itemPlan) start(ctx context.Context, c sqldb.Conn) error {
 	if p.Before == (river.Place{}) || p.BySeq || p.ByFirst {
 		return nil
@@ -130,9 +131,9 @@ func (p *itemPlan) sources(column string) (conds []string) {
 	return conds
 }
 
-// marks returns the conditions on the item itself. floor is the place up to which its source is
-// read. If an index already limits the change or arrival number, led is set and the condition is
-// omitted.
+// marks returns the conditions on the marks and numbers of an item. floor is the SQL expression of
+// the place up to which its source is read. If led is set, an index already limits the change or
+// arrival number, and the condition on the number is omitted.
 func (p *itemPlan) marks(floor string, led bool) (conds []string) {
 	if p.Starred {
 		conds = append(conds, fmt.Sprintf(markOf, "starred"))
@@ -141,7 +142,7 @@ func (p *itemPlan) marks(floor string, led bool) (conds []string) {
 	if p.Unread {
 		conds = append(conds, floor+" <= i.place", "NOT "+read)
 	}
-	if !p.Starred && !p.Unread && !p.Hidden && p.HiddenBy == 0 { // a hidden item is read and not starred
+	if !p.Starred && !p.Unread && !p.Hidden && p.HiddenBy == 0 { // a hidden item is always read and not starred
 		conds = append(conds, "NOT "+fmt.Sprintf(markOf, "hidden_by <> 0"))
 	}
 	if p.Read {
@@ -162,7 +163,8 @@ func (p *itemPlan) marks(floor string, led bool) (conds []string) {
 	return conds
 }
 
-// all returns the conditions on an item without prior knowledge.
+// all returns all conditions on an item, for a scan that has not checked any of them. led has the
+// same meaning as in marks.
 func (p *itemPlan) all(led bool) []string {
 	conds := p.sources("+i.source_id")
 	floor := "COALESCE(" + readOf + ", :nothing)"
@@ -229,7 +231,7 @@ func (p *itemPlan) each(text string, columns []string, rows [][]int64) (string, 
 	return "rows(" + strings.Join(head, ", ") + ") " + text, all
 }
 
-// keep returns the places whose items match the query, in their order.
+// keep returns those of the places whose items match the query, in the same order.
 func (p *itemPlan) keep(ctx context.Context, c sqldb.Conn, places []int64) ([]int64, error) {
 	rows := make([][]int64, len(places))
 	for i, place := range places {

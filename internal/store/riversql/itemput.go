@@ -8,8 +8,8 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// putItems writes v.Put and returns the places of the new items. A source without items needs no
-// lookup.
+// putItems writes v.Put and returns the places of the new items. If the source had no items (had is
+// false), it does not look for existing ones.
 func (v *saving) putItems(ctx context.Context, c sqldb.Conn, held map[int64]bool, had bool) ([]int64, error) {
 	if len(v.Put) == 0 {
 		return nil, nil
@@ -87,7 +87,8 @@ const insertItems = `rows(place i, id i, source i, seq i, came i, read_at i, edi
 	SELECT :place, :id, :source, :seq, :came, :read_at, :edited_at, :withdrawn_at, :hash, :held, :guid, :title, :link
 	{FROM ROWS} WHERE true ON CONFLICT (place) DO NOTHING`
 
-// insert writes the new items with the indexes in which, and returns their places in that order.
+// insert writes the new items, which are at the indexes in which of v.Put, and returns their places
+// in the same order.
 func (v *saving) insert(ctx context.Context, c sqldb.Conn, which []int, held map[int64]bool) ([]int64, error) {
 	places, rows := make([]int64, len(which)), make([][]any, len(which))
 	taken := make(map[int64]bool, len(which))
@@ -110,7 +111,7 @@ func (v *saving) insert(ctx context.Context, c sqldb.Conn, which []int, held map
 	if err != nil || int(done) == len(rows) {
 		return places, err
 	}
-	// A place was already taken, which is very rare.
+	// Some places were already taken, which is very rare: insert those items separately.
 	known, err := v.known(ctx, c)
 	if err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func insertNextTo(ctx context.Context, c sqldb.Conn, row []any) (int64, error) {
 	return 0, fmt.Errorf("riversql: no free place next to item %d", row[1])
 }
 
-// update writes existing items. Their place, arrival time and first number remain.
+// update writes existing items. Their place, arrival time and arrival number do not change.
 func (v *saving) update(ctx context.Context, c sqldb.Conn, which []int, held map[int64]bool) error {
 	rows := make([][]any, len(which))
 	for n, i := range which {
@@ -159,7 +160,8 @@ func deleteItems(ctx context.Context, c sqldb.Conn, places []int64) (int64, erro
 		return 0, err
 	}
 	for _, text := range []string{
-		// First, because SaveFullText locks this row before it adds one to item_unindexed.
+		// Delete item_full first, because SaveFullText locks its row before it inserts into
+		// item_unindexed.
 		`rows(place i) DELETE FROM item_full AS x {USING ROWS} WHERE x.place = :place`,
 		`rows(place i) DELETE FROM item_unindexed AS u {USING ROWS} WHERE u.place = :place`,
 		`rows(place i) DELETE FROM item_content AS t {USING ROWS} WHERE t.place = :place`,

@@ -32,7 +32,7 @@ func (s *itemStore) Items(ctx context.Context, q river.ItemQuery) ([]river.Entry
 	return unpackEntries(rows, err)
 }
 
-// places selects the method of the query.
+// places selects the method that finds the items of the query, and runs it.
 func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]int64, error) {
 	switch {
 	case len(p.IDs) > 0 || len(p.Firsts) > 0:
@@ -46,7 +46,7 @@ func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 			return search(ctx, s, c)
 		}
 		q := *p
-		q.limit = maxFound // the word lists are in the order of the river, so all matches are needed
+		q.limit = maxFound // find all matches: the word lists are in the order of the river, not in the order of the query
 		if search = q.search; p.Starred {
 			search = q.searchStars
 		}
@@ -73,17 +73,17 @@ func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 	return p.river(ctx, c)
 }
 
-// maxFound is the maximum number of search matches that are sorted by another order.
+// maxFound is the maximum number of search matches that are sorted by Seq or First.
 const maxFound = 100_000
 
-// query runs one query for items with these conditions, in order.
+// query runs one query for items that meet the conditions, in the order of the plan.
 func (p *itemPlan) query(ctx context.Context, c sqldb.Conn, conds []string) ([]int64, error) {
 	text, args := p.named(`SELECT i.place FROM item AS i WHERE `+strings.Join(conds, " AND ")+` ORDER BY `+p.order()+` LIMIT :limit`,
 		map[string]any{"lo": p.lo, "hi": p.hi, "limit": p.limit})
 	return sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
 }
 
-// byKeys looks up the items that the query names.
+// byKeys reads the items whose ids or arrival numbers the query lists.
 func (p *itemPlan) byKeys(ctx context.Context, s *itemStore, c sqldb.Conn) ([]int64, error) {
 	var rows [][]any
 	text := `rows(id i) SELECT i.place FROM item AS i {AND ROWS} WHERE i.id = :id`
@@ -126,7 +126,7 @@ func (p *itemPlan) byKeys(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 	return p.reorder(ctx, c, found)
 }
 
-// reorder sorts by Seq or First.
+// reorder sorts places by the Seq or First of their items.
 func (p *itemPlan) reorder(ctx context.Context, c sqldb.Conn, places []int64) ([]int64, error) {
 	rows := make([][]int64, len(places))
 	for i, place := range places {
@@ -136,7 +136,8 @@ func (p *itemPlan) reorder(ctx context.Context, c sqldb.Conn, places []int64) ([
 	return p.numbered(ctx, c, text, args)
 }
 
-// numbered runs a query for places with their numbers, and sorts by the numbers.
+// numbered runs a query for places with Seq and First, and sorts the places by the requested
+// number.
 func (p *itemPlan) numbered(ctx context.Context, c sqldb.Conn, text string, args [][]any) ([]int64, error) {
 	by := map[int64]int64{}
 	err := c.BulkQuery(ctx, text, func(rows *sql.Rows) error {
@@ -156,7 +157,7 @@ func (p *itemPlan) numbered(ctx context.Context, c sqldb.Conn, text string, args
 	return all[:min(len(all), p.limit)], err
 }
 
-// starred scans the items that the reader starred.
+// starred reads the items that the reader starred.
 func (p *itemPlan) starred(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	conds := append([]string{"k.reader = :reader", "k.starred", "k.place >= :lo", "k.place < :hi", "i.place = k.place"},
 		slices.DeleteFunc(p.all(false), func(cond string) bool { return strings.Contains(cond, "k.starred") })...)
@@ -166,18 +167,18 @@ func (p *itemPlan) starred(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	return sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
 }
 
-// hiddenBy scans the items that a rule of the reader hides.
+// hiddenBy reads the items that a rule of the reader hides.
 func (p *itemPlan) hiddenBy(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	text, args := p.named(`SELECT k.place FROM item_mark AS k WHERE k.reader = :reader AND k.hidden_by = :rule AND k.hidden_by <> 0
 		AND k.place >= :lo AND k.place < :hi ORDER BY k.place DESC LIMIT :limit`, map[string]any{"lo": p.lo, "hi": p.hi, "limit": p.limit})
 	return sqldb.Collect(ctx, c, sqldb.ScanID, text, args...)
 }
 
-// fewItems is the maximum number of rows to collect and sort for a page.
+// fewItems is the maximum number of rows that are collected and sorted in memory for a page.
 const fewItems = 2000
 
-// byNumber scans in the order of Seq or First. If the reader's sources have few items in total, it
-// sorts those, because a scan would skip many others.
+// byNumber finds items in the order of Seq or First. If the reader's sources have few items in
+// total, it reads and sorts these items. Otherwise it scans all items in that order.
 func (p *itemPlan) byNumber(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	ids, err := p.sourceIDs(ctx, c, 100)
 	if err != nil {
@@ -214,7 +215,8 @@ func (p *itemPlan) byNumber(ctx context.Context, c sqldb.Conn) ([]int64, error) 
 	return p.query(ctx, c, append(conds, p.numbers(column, other)...))
 }
 
-// numbers returns the conditions on Seq and First; an index leads by one of them.
+// numbers returns the conditions on Seq and First. lead is the column by which an index is
+// searched, other is the expression of the other column.
 func (p *itemPlan) numbers(lead, other string) (conds []string) {
 	seq, came := lead, other
 	if lead != "i.seq" {
@@ -232,7 +234,8 @@ func (p *itemPlan) numbers(lead, other string) (conds []string) {
 	return conds
 }
 
-// recent handles ranges of numbers with few items; few is false if there are many.
+// recent reads a range of Seq or First if it has few items. If the range has more than fewItems
+// items, few is false.
 func (p *itemPlan) recent(ctx context.Context, c sqldb.Conn) (few bool, found []int64, err error) {
 	lead, other, from := "i.seq", "+i.came", p.ChangedIn
 	if from == 0 {

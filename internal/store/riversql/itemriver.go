@@ -48,7 +48,7 @@ func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	if done, err := scan(n); done || err != nil {
 		return found, err
 	}
-	if len(found) >= q.limit { // the rest is near
+	if len(found) >= q.limit { // the scan found enough, so a second scan soon finds the rest
 		if done, err := scan(min(2*n*q.limit/len(found), n)); done || err != nil {
 			return found, err
 		}
@@ -58,7 +58,7 @@ func (p *itemPlan) river(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 			return nil, err
 		}
 	}
-	if ids == nil || len(ids) > fewSources && (p.Unread || p.Read) { // a scan skips marked items faster
+	if ids == nil || len(ids) > fewSources && (p.Unread || p.Read) { // a scan skips marked items faster than a merge
 		if done, err := scan(max(longScan, 4*p.limit)); done || err != nil {
 			return found, err
 		}
@@ -75,7 +75,8 @@ func (p *itemPlan) only(ids []int64) {
 	p.values["sources"] = idList(ids)
 }
 
-// scan reads the next n items of all sources and moves p past them. done: no items are left.
+// scan reads the next n items of all sources, adds the matching ones, and moves p past them. done
+// reports that no items are left.
 func (p *itemPlan) scan(ctx context.Context, c sqldb.Conn, n int) (found []int64, done bool, err error) {
 	order := " DESC"
 	if p.Oldest {
@@ -140,7 +141,7 @@ func (p *itemPlan) merge(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 	if p.Oldest {
 		order = "i.place"
 	}
-	// Use one lower bound: an index search uses only one.
+	// Compute one lower bound, because an index search uses only one.
 	floor := "CASE WHEN f.read_place > :lo THEN f.read_place ELSE :lo END"
 	conds := append([]string{"i.source_id = f.source_id", "i.place < :hi"}, p.marks(floor, false)...)
 	if !p.Unread {
@@ -160,7 +161,8 @@ func (p *itemPlan) merge(ctx context.Context, c sqldb.Conn) ([]int64, error) {
 // few items, and for more only if all of these are near enough.
 func (p *itemPlan) nearest(ctx context.Context, c sqldb.Conn, heads []next) ([]int64, error) {
 	slices.SortFunc(heads, func(a, b next) int { return p.compare(a.place, b.place) })
-	// The first limit sources have nearer items than the rest.
+	// Only the first limit sources can contribute: their first items are nearer than those of all
+	// other sources.
 	heads = heads[:min(len(heads), p.limit)]
 	bound := *p
 	if len(heads) == p.limit {
@@ -168,7 +170,7 @@ func (p *itemPlan) nearest(ctx context.Context, c sqldb.Conn, heads []next) ([]i
 	}
 	var all []int64
 	for limit := 4 + 2*p.limit/max(len(heads), 1); len(heads) > 0; limit *= 4 {
-		for i := range heads { // heads contains the positions that the last query reached; the next one continues there
+		for i := range heads { // continue each source at the place that the last query reached
 			heads[i].found, heads[i].last = 0, heads[i].place
 		}
 		found, err := bound.followUp(ctx, c, heads, limit)
@@ -199,7 +201,7 @@ func (p *itemPlan) compare(a, b int64) int {
 	return cmp.Compare(b, a)
 }
 
-// within excludes places beyond a place.
+// within limits p to places up to and including place, in the direction of the query.
 func (p *itemPlan) within(place int64) {
 	if p.Oldest {
 		p.hi = min(p.hi, place+1)
@@ -208,8 +210,8 @@ func (p *itemPlan) within(place int64) {
 	}
 }
 
-// followUp queries sources for their next items after their place, and records how far each query
-// reached.
+// followUp queries sources for their next items after n.place, and records in heads how far each
+// query reached.
 func (p *itemPlan) followUp(ctx context.Context, c sqldb.Conn, heads []next, limit int) ([]int64, error) {
 	rows, at := make([][]int64, len(heads)), make(map[int64]*next, len(heads))
 	for i := range heads {

@@ -13,9 +13,9 @@ import (
 // marked is an item that a reader may mark.
 type marked struct {
 	place, source int64
-	floor         sql.NullInt64 // place up to which the source is read; NULL: not followed
-	before        sql.NullInt64 // the floor before MarkAllRead; NULL: it cannot be undone
-	read          bool          // has a mark
+	floor         sql.NullInt64 // place up to which the source is read; NULL: the reader does not follow the source
+	before        sql.NullInt64 // the floor before MarkAllRead; NULL: nothing to undo
+	read          bool          // the item has a read mark
 }
 
 // counted returns how the counters change if the item is marked as read or unread.
@@ -33,8 +33,8 @@ func (m *marked) counted(read bool) (n counted) {
 	return n
 }
 
-// MarkItems implements river.Store. It ignores items that the reader neither follows nor has
-// marked, because ids can be guessed.
+// MarkItems implements river.Store. It ignores items whose source the reader does not follow and
+// that have no mark, because clients can guess ids.
 func (s *itemStore) MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) (int, error) {
 	if len(ids) == 0 || read == nil && starred == nil {
 		return 0, nil
@@ -87,7 +87,8 @@ func (s *itemStore) MarkItems(ctx context.Context, reader string, ids []int64, r
 	})
 }
 
-// markable returns the items that the reader follows or has marked, by place. It locks their counters.
+// markable returns the items that the reader may mark, in order of place: items of followed sources
+// and items with a mark. It locks their counters.
 func (s *itemStore) markable(ctx context.Context, c sqldb.Conn, reader string, ids []int64) ([]marked, error) {
 	list, err := markableNow(ctx, c, reader, ids)
 	if err != nil || len(list) == 0 || !s.db.Shared {
@@ -101,7 +102,7 @@ func (s *itemStore) markable(ctx context.Context, c sqldb.Conn, reader string, i
 	if err := holdMarks(ctx, c, reader, sources); err != nil {
 		return nil, err
 	}
-	list, err = markableNow(ctx, c, reader, ids) // as it is after other transactions
+	list, err = markableNow(ctx, c, reader, ids) // read again under the lock, after other transactions have committed
 	return slices.DeleteFunc(list, func(m marked) bool { return !slices.Contains(sources, m.source) }), err
 }
 
@@ -135,8 +136,8 @@ func countMarks(ctx context.Context, c sqldb.Conn, reader string, list []marked,
 	return addCounts(ctx, c, changes)
 }
 
-// unread lowers the read marker of sources with items to mark as unread. It marks the items in
-// between individually; their number is limited by the retention of a source.
+// unread lowers the read marker of sources that have items to mark as unread below it. The items
+// between the two places get a read mark each; the retention of a source limits their number.
 func unread(ctx context.Context, c sqldb.Conn, reader string, list []marked) error {
 	floors := map[int64]marked{}
 	for _, m := range list {
@@ -159,8 +160,8 @@ func unread(ctx context.Context, c sqldb.Conn, reader string, list []marked) err
 	return nil
 }
 
-// MarkAllRead implements river.Store. It keeps the previous read markers with their counts, and the
-// marks above them, for UndoAllRead.
+// MarkAllRead implements river.Store. For UndoAllRead it keeps the previous read markers with their
+// counts, and the marks above these markers.
 func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64, category string, to, now time.Time) error {
 	reader = sqldb.Clean(reader)
 	var of sqldb.Where
@@ -179,7 +180,7 @@ func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64
 		}
 		args = append(args, sqldb.Millis(now), readPlace(to))
 		at, place := sqldb.Placeholder(len(args)-1), sqldb.Placeholder(len(args))
-		// Only items above the new read marker are counted, which are few.
+		// Count the items above the new read marker, which are few, instead of those below it.
 		_, err = c.Exec(ctx, `UPDATE river_subscription AS f SET read_before = read_place, read_before_at = `+at+`, before_items = read_items,
 			read_place = `+place+`, read_items = (SELECT s.items FROM source AS s WHERE s.id = f.source_id) - (SELECT COUNT(*) FROM item AS i
 				WHERE i.source_id = f.source_id AND i.place >= `+place+` AND NOT EXISTS (SELECT 1 FROM item_mark AS k
@@ -192,19 +193,20 @@ func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64
 	return s.dropMarks(ctx, reader)
 }
 
-// deadMarks limits the marks that dropMarks deletes, in one transaction.
+// Maximum numbers of marks that dropMarks deletes: per call (deadMarks) and per transaction
+// (deadMarksOnce).
 const (
 	deadMarks     = 5000
 	deadMarksOnce = 250
 )
 
 // deadMark is the condition that a mark has no effect: its item lies below the read markers of a
-// followed source. For other sources the marks are the only record.
+// followed source. If the reader does not follow the source, the marks are the only record.
 const deadMark = `NOT k.starred AND k.hidden_by = 0 AND k.place < (SELECT COALESCE(f.read_before, f.read_place) FROM river_subscription AS f
 	WHERE f.reader = k.reader AND f.source_id = k.source_id)`
 
-// dropMarks deletes marks without effect, in short transactions. MarkAllRead may leave some for the
-// next one to delete.
+// dropMarks deletes marks without effect, in short transactions. Marks that one call leaves are
+// deleted by the next.
 func (s *itemStore) dropMarks(ctx context.Context, reader string) error {
 	type mark struct{ place, source int64 }
 	dead, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]mark, error) {

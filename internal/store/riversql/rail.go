@@ -11,13 +11,13 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// railRow is a feed of a rail as stored.
+// railRow is a feed in the list of feeds next to the river, as stored.
 type railRow struct {
 	river.RailFeed
 	categories, key string
 }
 
-// RailText reads the feeds of a rail.
+// RailText is the statement that reads the feeds of a reader for the list next to the river.
 const RailText = `SELECT f.source_id, CASE WHEN f.title <> '' THEN f.title WHEN s.title <> '' THEN s.title ELSE s.url END,
 		s.items - f.read_items, f.categories, s.icon
 	FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id WHERE f.reader = $1`

@@ -52,7 +52,7 @@ func packList(l *river.ReadingList) (state, memory string, err error) {
 	return string(s), string(m), err
 }
 
-// atOnce is a due time in the past.
+// atOnce is a due time in the past, in Unix milliseconds.
 const atOnce = 1
 
 func dueOrOnce(t time.Time) int64 { return max(sqldb.Millis(t), atOnce) }

@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Indexing is most efficient for many items per transaction, but long transactions block other
-// writers.
+// Numbers of items that one transaction indexes. Large transactions index faster per item, but
+// block other writers longer than indexSoon.
 const (
 	minIndex  = 25
 	maxIndex  = 200
@@ -37,8 +37,8 @@ func (s *itemStore) IndexItems(ctx context.Context, n int) (int, error) {
 	return total, nil
 }
 
-// indexItems reads and splits the texts before the transaction. It detects a concurrent change of
-// an item by its number.
+// indexItems indexes up to n items in one transaction. It reads and splits the texts before the
+// transaction, and detects by item.seq that an item has changed meanwhile.
 func (s *itemStore) indexItems(ctx context.Context, n int) (int, error) {
 	type unindexed struct {
 		itemRow
@@ -87,13 +87,13 @@ func (s *itemStore) indexItems(ctx context.Context, n int) (int, error) {
 	})
 }
 
-// deleteWords and insertWords use one statement each: FTS5 writes a segment per statement and
-// merges the segments later.
+// deleteWords and insertWords use one statement each: FTS5 writes one index segment per statement
+// and merges the segments later.
 func deleteWords(ctx context.Context, c sqldb.Conn, places []int64) error {
 	if len(places) == 0 {
 		return nil
 	}
-	list, _ := json.Marshal(places) // numbers always encode
+	list, _ := json.Marshal(places) // encoding numbers never fails
 	_, err := c.Exec(ctx, `DELETE FROM item_word WHERE {DOC} {ALL} $1 {END ALL}`, string(list))
 	return err
 }
@@ -119,7 +119,7 @@ func (s *itemStore) insertWords(ctx context.Context, c sqldb.Conn, docs map[int6
 	return err
 }
 
-// find queries for places with these words in [lo, hi), in order.
+// find returns up to n places in [lo, hi) whose items match the search query, in order.
 func (s *itemStore) find(ctx context.Context, c sqldb.Conn, query string, lo, hi int64, oldest bool, n int) ([]int64, error) {
 	if s.words == FTS5 {
 		order := " DESC"
@@ -132,8 +132,9 @@ func (s *itemStore) find(ctx context.Context, c sqldb.Conn, query string, lo, hi
 	return sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT f FROM item_found(CAST($1 AS tsquery), $2, $3, $4, $5) AS f`, query, hi, lo, !oldest, n)
 }
 
-// probe searches the nearest n of all items by a scan. This finds frequent words quickly, for which
-// PostgreSQL's word index is slow. It returns how far it searched; done: no items are left.
+// probe searches the nearest n of all items by a scan. A scan finds frequent words quickly, for
+// which PostgreSQL's word index is slow. end is the place that the scan reached; done reports that
+// no items are left.
 func (p *itemPlan) probe(ctx context.Context, c sqldb.Conn, query string, lo, hi int64, n int) (found []int64, end int64, done bool, err error) {
 	order, end := " DESC", lo
 	if p.Oldest {
@@ -156,12 +157,12 @@ func (p *itemPlan) probe(ctx context.Context, c sqldb.Conn, query string, lo, hi
 }
 
 const (
-	maxSearch     = 5000 // places per query
+	maxSearch     = 5000 // maximum number of places per query
 	searchStarred = 300  // maximum number of starred items to check individually
 	searchSources = 1000 // maximum number of words for sources in a query
-	searchRange   = 300  // items in the first range
-	searchOwn     = 1000 // of the reader's own items
-	searchCommon  = 30   // a frequency of one in this many items is high enough for scanning
+	searchRange   = 300  // number of items in the first range
+	searchOwn     = 1000 // number of the reader's own items to scan at once
+	searchCommon  = 30   // scanning is fast enough if one in this many items matches
 )
 
 // searching is the progress of a search.
@@ -171,10 +172,10 @@ type searching struct {
 	query  string
 	lo, hi int64
 	all    []int64
-	sure   bool // the sources are already restricted
+	sure   bool // the query is already restricted to the reader's sources
 }
 
-// take keeps the matching items and continues after end.
+// take adds those of the found items that match the query, and continues the search at end.
 func (f *searching) take(ctx context.Context, c sqldb.Conn, found []int64, end int64) error {
 	if f.Oldest {
 		f.lo = end
@@ -186,7 +187,7 @@ func (f *searching) take(ctx context.Context, c sqldb.Conn, found []int64, end i
 	return err
 }
 
-// narrow adds the sources to the query if most matches are from other sources.
+// narrow restricts the query to the reader's sources if most matches are from other sources.
 func (f *searching) narrow(ctx context.Context, c sqldb.Conn, found []int64) (narrowed bool, err error) {
 	if f.sure || len(found) == 0 {
 		return false, nil
@@ -205,7 +206,8 @@ func (f *searching) narrow(ctx context.Context, c sqldb.Conn, found []int64) (na
 	return sources != nil, err
 }
 
-// scanRanges scans items as long as matches are frequent. done: no items are left.
+// scanRanges scans ranges of items as long as matches are frequent. done reports that no items are
+// left.
 func (f *searching) scanRanges(ctx context.Context, c sqldb.Conn) (done bool, err error) {
 	for n := searchRange; f.lo < f.hi && len(f.all) < f.limit; n = min(4*n, maxSearch) {
 		found, end, last, err := f.probe(ctx, c, f.query, f.lo, f.hi, n)
@@ -230,8 +232,8 @@ func (f *searching) scanRanges(ctx context.Context, c sqldb.Conn) (done bool, er
 	return true, nil
 }
 
-// own scans the reader's own items; words that are frequent everywhere are found quickly there.
-// done: no items are left.
+// own scans the reader's own items. This quickly finds words that are frequent in all items. done
+// reports that no items are left.
 func (f *searching) own(ctx context.Context, c sqldb.Conn) (done bool, err error) {
 	q := *f.itemPlan
 	for q.limit = 2 * f.limit; len(f.all) < f.limit; q.limit = searchOwn {
@@ -332,7 +334,7 @@ func (p *itemPlan) searchStars(ctx context.Context, s *itemStore, c sqldb.Conn) 
 	return found[:min(len(found), p.limit)], nil
 }
 
-// matching returns the places with the words of the query.
+// matching returns the places of items that contain the words of the query.
 func (p *itemPlan) matching(ctx context.Context, s *itemStore, c sqldb.Conn, places []int64) ([]int64, error) {
 	text := `rows(place i, query t) SELECT rowid FROM item_word WHERE item_word MATCH :query AND rowid = :place`
 	if s.words == TSVector {

@@ -60,10 +60,10 @@ func (r *sourceRow) source() (river.Source, error) {
 			return s, fmt.Errorf("read source %d: %w", s.ID, err)
 		}
 	}
-	if !r.about.Valid { // never read
+	if !r.about.Valid { // the source was never read
 		s.About.Title = r.title
 	}
-	// The interval that readers want may have changed while a check held the state.
+	// Users may have changed the interval while a check held a copy of the state.
 	s.State.Interval = time.Duration(r.wish)
 	for b := r.last; len(b) >= 16; b = b[16:] {
 		s.Last = append(s.Last, river.Known{ID: int64(binary.BigEndian.Uint64(b)), Hash: int64(binary.BigEndian.Uint64(b[8:]))})
@@ -99,8 +99,8 @@ func oneSource(rows []sourceRow, err error) (river.Source, error) {
 	return list[0], nil
 }
 
-// details contains the results of a check in addition to the state. hash shows whether any of them
-// changed, and is odd once the source was read. Most checks need only the hash.
+// details contains the results of a check in addition to the state. hash changes if any other field
+// changes, and is odd once the source was read. Most checks need only the hash.
 type details struct {
 	title, icon, home    string
 	last                 []byte
@@ -229,7 +229,8 @@ func (s *sourceStore) Sources(ctx context.Context, q river.SourceQuery) ([]river
 		if err != nil || len(rows) < limit {
 			return rows, err
 		}
-		// Several sources may have one URL, each with a login: a page does not end between them.
+		// Several subscriptions with different logins may have one source each for the same URL: a
+		// page must not end between these sources.
 		last := rows[len(rows)-1]
 		rest, err := sqldb.Collect(ctx, c, scanSourceHead, `SELECT `+sourceHead+sourceTables+` WHERE s.url = $1 AND s.id > $2 ORDER BY s.id`, last.URL, last.ID)
 		return append(rows, rest...), err
@@ -299,7 +300,8 @@ func msOrNull(t time.Time) any {
 	return t.UnixMilli()
 }
 
-// checkSlots is the number of keys for a source's checks, of which KeptChecks are used.
+// checkSlots is the number of keys reserved for the checks of a source. KeptChecks of these are
+// used.
 const checkSlots = 32
 
 func checkBase(source int64) int64 { return source &^ (checkSlots - 1) }

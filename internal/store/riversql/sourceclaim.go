@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// ClaimSources implements river.Store. It claims rows in one transaction and reads them afterwards;
-// it omits sources whose claim was lost in between.
+// ClaimSources implements river.Store. It claims rows in one transaction and reads the sources
+// afterwards. It omits sources whose claim was lost in between.
 func (s *sourceStore) ClaimSources(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Source, error) {
 	table := sqldb.DueTable{Name: "source", Alias: "s", Due: "next_at"}
 	ids, err := sqldb.Claim(ctx, s.db, table, now, limit, func(ctx context.Context, c sqldb.Conn, d sqldb.Due) ([]int64, error) {
@@ -33,7 +33,7 @@ func (s *sourceStore) ClaimSources(ctx context.Context, now, until time.Time, li
 	return list, err
 }
 
-// claimSources returns the ids of the claimed sources. Sources with a received push come first.
+// claimSources returns the ids of the claimed sources. Sources that received a push come first.
 func claimSources(ctx context.Context, c sqldb.Conn, now, until time.Time, limit int, claim int64) ([]int64, error) {
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE heard_at > 0 AND next_at <= $1 ORDER BY next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), limit)
 	if err != nil {
@@ -57,7 +57,7 @@ func claimSources(ctx context.Context, c sqldb.Conn, now, until time.Time, limit
 	return ids, err
 }
 
-// idList encodes ids for {ALL}.
+// idList encodes ids as JSON for the token {ALL} of [sqldb.Dialect].
 func idList(ids []int64) string {
 	b := append(make([]byte, 0, 20*len(ids)+2), '[')
 	for i, id := range ids {
@@ -69,7 +69,7 @@ func idList(ids []int64) string {
 	return string(append(b, ']'))
 }
 
-// sourcesByID reads the sources that have this claim, in no particular order.
+// sourcesByID reads those of the sources that have this claim, in no particular order.
 func sourcesByID(ctx context.Context, c sqldb.Conn, ids []int64, claim int64) ([]sourceRow, error) {
 	return sqldb.Collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.claim = $1 AND s.id {ALL} $2 {END ALL}`, claim, idList(ids))
 }
@@ -131,8 +131,8 @@ func (s *sourceStore) ReleaseClaims(ctx context.Context, now time.Time) error {
 	})
 }
 
-// MarkPushed implements river.Store. A push that arrives during a check may or may not be contained
-// in its result, so it also makes the source due afterwards: heard_in.
+// MarkPushed implements river.Store. A push that arrives during a check (heard_in) may or may not
+// be contained in the result of the check, so the source is due again after the check.
 func (s *sourceStore) MarkPushed(ctx context.Context, url, via string, now time.Time) ([]int64, error) {
 	url, via = sqldb.Clean(url), sqldb.Clean(via)
 	named, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]int64, error) { return sourcesNamed(ctx, c, url) })

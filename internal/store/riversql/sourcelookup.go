@@ -16,7 +16,7 @@ func (s *sourceStore) KnownSources(ctx context.Context, reader string, urls []st
 	}
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[string]river.KnownSource, error) {
 		known := map[string]river.KnownSource{}
-		// In the order of SourcesAt: the current URL before a former one.
+		// Search in the order of SourcesAt: the current URL before a former one.
 		for _, name := range [][2]string{{"url", ""}, {"first_url", " AND s.first_url <> s.url"}} {
 			found := map[string]river.KnownSource{}
 			text := `rows(url t, reader t) SELECT s.` + name[0] + `, s.id, EXISTS (SELECT 1 FROM river_subscription AS f

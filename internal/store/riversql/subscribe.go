@@ -19,7 +19,7 @@ type follower struct {
 	source int64
 }
 
-// addition is an Addition to be written.
+// addition is a river.Addition with encoded values, to be written.
 type addition struct {
 	follower
 	river.Addition
@@ -66,7 +66,7 @@ func sourcesOf(all []addition) (ids []int64) {
 	return ids
 }
 
-// freshOf returns the new subscriptions.
+// freshOf returns the subscriptions that are new.
 func freshOf(all []addition) (list []follower) {
 	for i := range all {
 		if all[i].fresh {
@@ -77,7 +77,7 @@ func freshOf(all []addition) (list []follower) {
 }
 
 // packAdditions merges duplicates and sorts the additions, so that all callers lock in the same
-// order. which maps each element of list to its index; -1 for a duplicate.
+// order. which has the index in all of each element of list, or -1 for a duplicate.
 func packAdditions(list []river.Addition) (all []addition, which []int, err error) {
 	at := make(map[follower]int, len(list))
 	for _, a := range list {
@@ -115,7 +115,7 @@ func packAdditions(list []river.Addition) (all []addition, which []int, err erro
 		if which[i] = n; !ok {
 			which[i] = -1
 		}
-		delete(at, key) // the next one is a duplicate
+		delete(at, key) // the next addition with this key is a duplicate
 	}
 	return all, which, nil
 }
@@ -136,13 +136,13 @@ func packCategories(list []string) string {
 	if len(list) == 0 {
 		return "[]"
 	}
-	b, _ := json.Marshal(list) // texts always encode
+	b, _ := json.Marshal(list) // encoding texts never fails
 	return string(b)
 }
 
 func unpackCategories(text string) (list []string) {
 	if text != "[]" {
-		_ = json.Unmarshal([]byte(text), &list) // written by packCategories
+		_ = json.Unmarshal([]byte(text), &list) // the text comes from packCategories, so decoding cannot fail
 	}
 	return list
 }
@@ -180,7 +180,7 @@ func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, limit i
 	return nil
 }
 
-// addSources creates or wakes the sources of new subscriptions.
+// addSources creates the sources of new subscriptions, or makes existing sources due again.
 func addSources(ctx context.Context, c sqldb.Conn, all []addition, now time.Time) error {
 	var rows [][]any
 	for i := 0; i < len(all); {
@@ -309,8 +309,9 @@ func (s *subscriptionStore) RiverUnsubscribe(ctx context.Context, reader string,
 	}))
 }
 
-// leaveSources decrements the number of readers. left_at is approximate: it is the time of the next
-// check, or of the last check if none is scheduled.
+// leaveSources decrements the number of readers of sources. It sets left_at, when the last reader
+// left, to an approximate time: the time of the next check, or of the last check if none is
+// scheduled.
 func leaveSources(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	slices.SortFunc(rows, func(a, b []any) int { return cmp.Compare(a[0].(int64), b[0].(int64)) })
 	_, err := c.Bulk(ctx, `rows(id i) UPDATE source AS s SET readers = s.readers - 1,
@@ -323,7 +324,7 @@ func leaveSources(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	return err
 }
 
-// saveWishes stores the shortest interval that any reader wants.
+// saveWishes stores for each source the shortest interval that any reader wants.
 func saveWishes(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	_, err := c.Bulk(ctx, `rows(id i) UPDATE source AS s SET wish = COALESCE((SELECT MIN(f.wish) FROM river_subscription AS f
 		WHERE f.source_id = s.id AND f.wish > 0), 0) {FROM ROWS} WHERE s.id = :id`, rows)

@@ -73,7 +73,7 @@ func (s *subscriptionStore) ChangeSubscription(ctx context.Context, reader strin
 			return r, err
 		}
 		place := r.readPlace
-		if !now.ReadTo.Equal(was.ReadTo) { // otherwise fractions of a millisecond would be lost
+		if !now.ReadTo.Equal(was.ReadTo) { // only if changed: places are more precise than ReadTo, which has milliseconds
 			place = readPlace(now.ReadTo)
 		}
 		now.Categories = sortCategories(now.Categories)
@@ -166,7 +166,7 @@ func (s *subscriptionStore) RiverSubscriptions(ctx context.Context, q river.Subs
 // namedSource is a source with the values by which lists are sorted.
 type namedSource struct {
 	id, key int64
-	name    string // name in lowercase
+	name    string // title or URL in lowercase
 }
 
 // subscriptionOrder lists the sources that match, in the order of q.Sort.
@@ -237,7 +237,7 @@ func followedByID(ctx context.Context, c sqldb.Conn, reader string, ids []int64,
 		all[at[r.sub.SourceID]] = r
 		return err
 	}, rows)
-	all = slices.DeleteFunc(all, func(r followedRow) bool { return r.ID == 0 }) // deleted in the meantime
+	all = slices.DeleteFunc(all, func(r followedRow) bool { return r.ID == 0 }) // drop subscriptions that were deleted in the meantime
 	return all, err
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // SweepRiver implements river.Store. It keeps the items of the last document of a source: otherwise
-// they would be new again at the next check.
+// these items would count as new at the next check.
 func (s *sourceStore) SweepRiver(ctx context.Context, keep int, before time.Time, some int) (int, error) {
 	some = min(max(some, 1), 10_000)
 	total := 0
@@ -70,7 +70,7 @@ func sweepItems(ctx context.Context, c sqldb.Conn, shared bool, text string, arg
 		if err := holdSources(ctx, c, true, held); err != nil {
 			return 0, err
 		}
-		if err := find(); err != nil { // as it is after other transactions
+		if err := find(); err != nil { // read again under the locks, after other transactions have committed
 			return 0, err
 		}
 		maps.DeleteFunc(of, func(source int64, _ []int64) bool { return !slices.Contains(held, source) })
@@ -98,7 +98,7 @@ func sweepMany(ctx context.Context, c sqldb.Conn, shared bool, keep, some int) (
 	if err != nil {
 		return 0, err
 	}
-	slices.Sort(ids) // all transactions lock sources in this order
+	slices.Sort(ids) // lock sources in the same order as all other transactions
 	total := int64(0)
 	for _, id := range ids {
 		if total >= int64(some) {
@@ -115,7 +115,7 @@ func sweepMany(ctx context.Context, c sqldb.Conn, shared bool, keep, some int) (
 	return total, nil
 }
 
-// sweepLeft deletes sources without followers since before, items first.
+// sweepLeft deletes sources that have had no followers since before. It deletes their items first.
 func sweepLeft(ctx context.Context, c sqldb.Conn, shared bool, before time.Time, some int) (int64, error) {
 	ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s WHERE s.left_at < $1 AND s.readers = 0
 		AND NOT EXISTS (SELECT 1 FROM item_mark AS k WHERE k.source_id = s.id AND k.starred) ORDER BY s.left_at LIMIT $2 {TAKE S}`, sqldb.Millis(before), some)

@@ -13,15 +13,15 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Limits of the search for an item by its URL.
+// Limits of the search for an item by its URL; see NamedItem.
 const (
-	maxNamedSources  = 200 // feeds of its host
-	maxLinkedSources = 5   // feeds of its host whose newest items are compared by their link
+	maxNamedSources  = 200 // feeds on the host of the URL
+	maxLinkedSources = 5   // feeds on that host whose newest items are compared by link
 	maxLinkedItems   = 100
 )
 
-// threadRow is an item with its feed. An item is private if its feed has a password, or the URL of a
-// private feed, which may contain a secret.
+// threadRow is an item with its feed. An item is private if its feed requires a password, or if the
+// URL of its feed is private, because such a URL may contain a secret.
 type threadRow struct {
 	itemRow
 	private          bool
@@ -70,8 +70,8 @@ func (s *itemStore) FoundItem(ctx context.Context, id int64) (conversation.Found
 	}))
 }
 
-// NamedItem implements conversation.Items. Items have no index by their URL: it looks into the feeds
-// of the same host, by guid, and then into the newest items of some of them by link.
+// NamedItem implements conversation.Items. There is no index of items by URL. NamedItem searches
+// the feeds on the same host by guid, and then the newest items of some of these feeds by link.
 func (s *itemStore) NamedItem(ctx context.Context, name string) (conversation.Found, error) {
 	u, err := url.Parse(name)
 	if err != nil || u.Host == "" {
@@ -113,8 +113,8 @@ func (s *itemStore) FollowsSource(ctx context.Context, reader string, source int
 	})
 }
 
-// queueReplies records the items that reply to something as work of the threads, in the transaction
-// that stores them.
+// queueReplies adds the new items that reply to something to the work queue of the threads, in the
+// transaction that stores the items.
 func (v *saving) queueReplies(ctx context.Context, c sqldb.Conn) error {
 	var rows [][]any
 	for i := range v.Put {

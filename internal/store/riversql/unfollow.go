@@ -35,8 +35,8 @@ type unfollowedRow struct {
 	categories      string
 }
 
-// unfollowed reads a subscription that ended at the time since or later. Its reading list may no longer
-// exist.
+// unfollowed reads a subscription that ended at the time since or later. If the reading list that
+// added it no longer exists, ListID is 0.
 func (s *subscriptionStore) unfollowed(ctx context.Context, reader string, source int64, since time.Time) (*unfollowedRow, error) {
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]unfollowedRow, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, r *unfollowedRow) error {
@@ -97,7 +97,8 @@ func (s *subscriptionStore) RiverResubscribe(ctx context.Context, reader string,
 		if err := addSources(ctx, c, all, now); err != nil {
 			return err
 		}
-		// ReadTo has millisecond precision; a place is more precise.
+		// Restore the exact place of the read marker, because ReadTo has only millisecond
+		// precision.
 		if _, err := c.Exec(ctx, `UPDATE river_subscription SET read_place = $1 WHERE reader = $2 AND source_id = $3`, r.readPlace, sqldb.Clean(reader), source); err != nil {
 			return err
 		}

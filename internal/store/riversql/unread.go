@@ -11,11 +11,11 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// The unread count of a subscription is source.items minus river_subscription.read_items: a new item
-// counts as unread for all followers at once, and only the row of its source is written. read_items
-// changes in the transaction that changes the read marker, the marks, or the items below a read
-// marker. Such a transaction first locks the sources, in the order of their ids, so that it sees all
-// items of a check in progress or none.
+// The unread count of a subscription is source.items minus river_subscription.read_items: a new
+// item counts as unread for all followers at once, and only the row of its source is written.
+// read_items changes in the transaction that changes the read marker, the marks, or the items below
+// a read marker. Such a transaction first locks the sources, in the order of their ids, so that it
+// sees all items of a check in progress or none.
 
 // UnreadText reads the unread counts of a reader.
 const UnreadText = `SELECT f.source_id, s.items - f.read_items, s.newest FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id
@@ -49,9 +49,9 @@ func holdSources(ctx context.Context, c sqldb.Conn, shared bool, ids []int64) er
 	return err
 }
 
-// holdMarks locks the subscriptions of a reader to sources, and the sources against checks and sweeps.
-// No subscription to them begins or ends until the transaction ends: it would count the marks, or
-// not. Marks of other readers go on.
+// holdMarks locks the subscriptions of a reader to sources, and the sources against checks and
+// sweeps. No subscription to these sources can begin or end until the transaction ends, because its
+// count must include either all of the marks or none. Other readers can set marks meanwhile.
 func holdMarks(ctx context.Context, c sqldb.Conn, reader string, sources []int64) error {
 	list := idList(sources)
 	_, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s WHERE s.id {ALL} $1 {END ALL} ORDER BY s.id {KEEP S}`, list)
@@ -61,16 +61,17 @@ func holdMarks(ctx context.Context, c sqldb.Conn, reader string, sources []int64
 	return err
 }
 
-// holdCounts locks the subscriptions that meet conditions on f, and their sources against checks and
-// sweeps, and returns the sources. Marks of other readers go on. A subscription that begins
-// meanwhile is not locked, even if it meets the conditions.
+// holdCounts locks the subscriptions that meet conditions on f, and their sources against checks
+// and sweeps, and returns the sources. Other readers can set marks meanwhile. A subscription that
+// begins meanwhile is not locked, even if it meets the conditions.
 func holdCounts(ctx context.Context, c sqldb.Conn, where string, args ...any) ([]int64, error) {
 	return sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT s.id FROM source AS s JOIN river_subscription AS f ON f.source_id = s.id`+where+
 		` ORDER BY s.id {HOLD S F}`, args...)
 }
 
-// heldCounts is like holdCounts for conditions of a statement that follows. It returns them with the
-// sources that it locked; a store with one writer needs neither.
+// heldCounts is like holdCounts, for a statement that follows. It returns the conditions for this
+// statement, limited to the locked sources. A store with one writer needs neither the locks nor the
+// limit.
 func heldCounts(ctx context.Context, c sqldb.Conn, shared bool, where string, args []any) (string, []any, error) {
 	if !shared {
 		return where, args, nil
@@ -80,7 +81,7 @@ func heldCounts(ctx context.Context, c sqldb.Conn, shared bool, where string, ar
 	return where + ` AND f.source_id {ALL} ` + sqldb.Placeholder(len(args)) + ` {END ALL}`, args, err
 }
 
-// counted is a change of the counters of one subscription.
+// counted is a change of the counters of one subscription: read_items and before_items.
 type counted struct{ items, before int64 }
 
 // addCounts changes counters.
@@ -100,9 +101,10 @@ func addCounts(ctx context.Context, c sqldb.Conn, changes map[follower]counted) 
 	return err
 }
 
-// countPassed adds sign for each of places to the counters of the subscriptions that have read past
-// it. places are items of one source that are new (1) or about to be deleted (-1), in any order. New
-// items are usually above all read markers; then this reads an index and writes nothing.
+// countPassed adds sign to the counters of the subscriptions that have read past a place, for each
+// of places. places are items of one source that are new (1) or about to be deleted (-1), in any
+// order. New items are usually above all read markers; then countPassed reads an index and writes
+// nothing.
 func countPassed(ctx context.Context, c sqldb.Conn, source int64, places []int64, sign int64) error {
 	if len(places) == 0 {
 		return nil
@@ -172,8 +174,8 @@ func countDeleted(ctx context.Context, c sqldb.Conn, of map[int64][]int64) error
 	return addCounts(ctx, c, marked)
 }
 
-// recount computes the counters of subscriptions from the items and marks. Their time to undo
-// MarkAllRead ends.
+// recount computes the counters of subscriptions again from the items and marks. Afterwards
+// MarkAllRead cannot be undone.
 func recount(ctx context.Context, c sqldb.Conn, list []follower) error {
 	rows := make([][]any, len(list))
 	for i, f := range list {

@@ -22,14 +22,14 @@ const (
 
 const maxWords = 4096 // per item
 
-// sourceWord returns a word for a source that users cannot type. It finds the few items of one
-// source among many.
+// sourceWord returns a word that stands for a source and that users cannot type. With this word a
+// search finds the few items of one source among many.
 func sourceWord(id int64) string { return "\uE000" + strconv.FormatInt(id, 16) }
 
 // separator separates the title from the text, so that no phrase spans both.
 const separator = "\uE001"
 
-// texts returns the searchable texts of an item: its title and the rest.
+// texts returns the searchable texts of an item: the title, and everything else.
 func texts(it *river.Item) (title string, rest []string) {
 	rest = append(rest, it.Text)
 	rest = append(rest, it.Authors...)
@@ -76,7 +76,7 @@ func (d Words) document(it *river.Item) string {
 func tsvector(list []string, body int) string {
 	at := map[string][]int{}
 	for i, w := range list {
-		if w != separator && len(at[w]) < 200 { // PostgreSQL stores at most 255
+		if w != separator && len(at[w]) < 200 { // PostgreSQL stores at most 255 positions of a word
 			at[w] = append(at[w], i+1)
 		}
 	}
@@ -109,8 +109,9 @@ func readMatch(text string) ([]search.Term, error) {
 	return search.Terms(text)
 }
 
-// query returns terms in the syntax of the database. An item must be of one of sources, if there
-// are any. Words consist of letters and digits, so they contain no syntax; they are quoted anyway.
+// query returns terms in the syntax of the database. If sources is not empty, an item must belong
+// to one of the sources. Words consist of letters and digits, so they contain no syntax; they are
+// quoted anyway.
 func (d Words) query(terms []search.Term, sources []int64) string {
 	var yes, no, of []string
 	for _, t := range terms {

@@ -94,7 +94,7 @@ func TestSearchDocumentSeparatesTheTitle(t *testing.T) {
 	}
 }
 
-// Matches the quoted parts in either syntax.
+// These expressions match the quoted parts in the syntax of either database.
 var (
 	quoted = regexp.MustCompile(`"[\p{L}\p{N} ]+"|'[\p{L}\p{N}]+'`)
 	syntax = regexp.MustCompile(`^(\(|\)| AND | NOT | \*|:\*| & | <-> |!)*$`)

@@ -35,7 +35,7 @@ func (s *stream) many(reader string, n int) (all []int64) {
 	return all
 }
 
-// together runs do for the numbers below n, with the given number of concurrent callers.
+// together runs do once for each number below n, in the given number of concurrent callers.
 func together(n, callers int, do func(n int) error) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -74,7 +74,7 @@ func (p *prose) text(words int) string {
 	var b strings.Builder
 	for range words {
 		n := p.words.Uint64()
-		// Use letters, so that words share prefixes.
+		// Write the number in letters, so that words share prefixes.
 		for n += 26; n > 0; n /= 26 {
 			b.WriteByte(byte('a' + n%26))
 		}
@@ -143,7 +143,7 @@ func (s *stream) busy(callers, n int, do func(n int, src river.Source) error) {
 	}))
 }
 
-// check returns the result of a typical check.
+// check returns the result of a typical check of a feed.
 func (s *stream) check() river.Check {
 	return river.Check{At: s.Now, URL: "http://host.example/feed.xml", Status: 304, Outcome: "unchanged", Text: "It has not changed since 12:00.",
 		Next: s.In(time.Hour), Why: "max-age 1 h seen 12:00; ttl 60 considered",

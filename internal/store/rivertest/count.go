@@ -51,7 +51,7 @@ type countedRiver struct {
 	readers []string
 	sources []int64
 	known   []river.Item
-	marked  map[string]time.Time // time of the last MarkAllRead
+	marked  map[string]time.Time // key: reader, value: time of the last MarkAllRead
 }
 
 func newCountedRiver(s *stream, seed uint64) *countedRiver {
@@ -79,7 +79,7 @@ func (w *countedRiver) moment() time.Time {
 	return w.In(-time.Duration(w.rnd.IntN(3600)) * time.Second)
 }
 
-// arrive stores new items of one source, some of them older than what is there.
+// arrive stores new items of one source. Some may be older than the existing items.
 func (w *countedRiver) arrive() error {
 	src := w.take(w.source())
 	var put []river.Item
@@ -87,7 +87,7 @@ func (w *countedRiver) arrive() error {
 		put = append(put, w.newItem(src.ID, int(w.seq), w.moment()))
 	}
 	src.Last = nil
-	if w.rnd.IntN(2) == 0 { // otherwise a sweep may delete them at once
+	if w.rnd.IntN(2) == 0 { // the current document contains the first item, so that a sweep keeps it
 		src.Last = []river.Known{{ID: put[0].ID, Hash: put[0].Hash}}
 	}
 	w.known = append(w.known, put...)
@@ -182,7 +182,7 @@ func (w *countedRiver) step() (string, error) {
 	return o.name, o.do()
 }
 
-// check compares all counts of all users with the unread items that pages show.
+// check compares the unread counts of all users with the unread items that pages show.
 func (w *countedRiver) check(t *testing.T, what string) {
 	t.Helper()
 	for _, reader := range w.readers {
@@ -234,7 +234,7 @@ func countersMatchPages(t *testing.T, s *stream) {
 	}
 }
 
-// countersAtOnce runs the operations in parallel, each goroutine with its own random numbers.
+// countersAtOnce runs the operations in parallel. Each goroutine has its own random numbers.
 func countersAtOnce(t *testing.T, s *stream) {
 	base := newCountedRiver(s, 2)
 	for round := range fulltest.Size(8, 3) {

@@ -190,7 +190,7 @@ func filterHiddenReadAll(t *testing.T, s *stream) {
 	}
 	storetest.Same(t, "shown", s.titles(river.ItemQuery{Reader: "ann"}), []string{"Title 2", "Title 3", "Title 4"})
 	no := false
-	s.markItems("ann", []int64{list[3].ID}, &no, nil) // lowers the read marker
+	s.markItems("ann", []int64{list[3].ID}, &no, nil) // marking as unread lowers the read marker
 	storetest.Same(t, "unread", []any{s.titles(river.ItemQuery{Reader: "ann", Unread: true}), s.unread("ann")}, []any{[]string{"Title 4"}, int64(1)})
 	storetest.Same(t, "shown after unread", len(s.titles(river.ItemQuery{Reader: "ann"})), 3)
 }
@@ -286,7 +286,7 @@ func filterCategory(t *testing.T, s *stream) {
 	storetest.Same(t, "shown", s.titles(river.ItemQuery{Reader: "ann"}), []string{})
 }
 
-// filterModel compares random rules and checks with a model of a few lines.
+// filterModel compares the effects of random rules and checks with those of a simple model.
 func filterModel(t *testing.T, s *stream) {
 	rnd := rand.New(rand.NewPCG(7, uint64(len(t.Name()))))
 	readers := []string{"ann", "bob"}
@@ -358,7 +358,7 @@ func (s *stream) randomItems(rnd *rand.Rand, source int64, n, round int) (put []
 	return put
 }
 
-// decideSimply returns the model: it runs rules in their order on one item.
+// decideSimply is the model: it runs the rules in their order on one item.
 func decideSimply(rules []filter.Rule, it river.Item, source int64, category string) (m filterState) {
 	for _, r := range rules {
 		inScope := r.SourceID == 0 && r.Category == "" || r.SourceID == source || r.Category == category

@@ -94,7 +94,7 @@ func digestChosen(t *testing.T, s *stream) {
 	bob := mailTo("bob", "vic@x.example", forward.ForwardingConfirmed)
 	s.newForwarding(bob)
 	s.news(src.ID, 1)
-	_, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5) // the forwarding that sends at once
+	_, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5) // claim the forwarding that sends at once
 	storetest.Must(t, err)
 	choose := func(digest string) {
 		t.Helper()
@@ -109,7 +109,8 @@ func digestChosen(t *testing.T, s *stream) {
 	storetest.Same(t, "at once", s.dueTimes()[0], s.Now)
 	list, err = s.Forwardings(s.Ctx, "bob")
 	storetest.Same(t, "another's", []any{list[0].Digest, err}, []any{"", error(nil)})
-	// A recipient who waits for the question, or ended it, stays so.
+	// A digest does not change a forwarding that waits for the recipient's consent or that the
+	// recipient ended.
 	n := s.newForwarding(mailTo("ann", "new@x.example", forward.ForwardingWaiting))
 	storetest.Must(t, s.ChooseDigest(s.Ctx, mailTo("ann", "new@x.example", ""), forward.DigestDaily, s.Now))
 	storetest.Same(t, "to be asked", s.dueTimes()[3], n.NextAt)

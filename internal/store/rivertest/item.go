@@ -71,7 +71,7 @@ func editedItem(t *testing.T, s *stream) {
 	s.markItems("ann", ids(put)[1:2], &yes, &yes)
 	was := s.ask(river.ItemQuery{Reader: "ann"})[1]
 	s.pass(time.Hour)
-	now := s.newItem(src.ID, 1, s.Now) // another time, which must not change its place
+	now := s.newItem(src.ID, 1, s.Now) // the time changes, but the place must not
 	now.Title, now.HTML, now.EditedAt, now.Hash = "edited", "<p>edited</p>", s.Now, 99
 	s.readFeed(src.ID, now)
 	got := s.ask(river.ItemQuery{Reader: "ann"})[1]

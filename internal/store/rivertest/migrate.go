@@ -10,10 +10,10 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// BeforeConsent is the last schema without the consent of recipients.
+// BeforeConsent is the last schema version without the consent of recipients.
 const BeforeConsent = 16
 
-// ForwardingRows returns statements that fill the table notice of that schema.
+// ForwardingRows returns statements that fill the table notice of schema BeforeConsent.
 func ForwardingRows() (rows []string) {
 	for id, n := range []struct {
 		sent   int
@@ -36,18 +36,19 @@ func ForwardingsMigrated(t *testing.T, st hub.Store) {
 	storetest.Same(t, "forwardings without consent", []any{len(due), due[0].ID}, []any{1, int64(2)})
 }
 
-// BeforeUnread is a schema without counters of unread items.
+// BeforeUnread is the last schema version without counters of unread items.
 const BeforeUnread = 21
 
-// UnreadRows returns statements that fill that schema: ann and bob follow two feeds with five items
-// each. ann has read the first feed up to its third item and two items one by one, of which one
-// lies below the read marker. The first feed declares an icon and a home page.
+// UnreadRows returns statements that fill schema BeforeUnread: ann and bob follow two feeds with
+// five items each. ann has read the first feed up to its third item and has marked two items
+// individually, of which one is below the read marker. The first feed declares an icon and a home
+// page.
 func UnreadRows() (rows []string) {
 	for id := range 2 {
 		rows = append(rows, fmt.Sprintf(`INSERT INTO source (id, next_at, claim, heard_at, heard_in, readers, checks, checked_at, told_hash, items, newest, failing, gone, moved,
 			pushed_until, wish, created_at, left_at, heard, url, first_url, topic, title, login, state)
 			VALUES (%d, NULL, 0, 0, FALSE, 2, 1, 1, 1, %d, %d, FALSE, FALSE, FALSE, 0, 0, 1, NULL, '', 'http://feed%d.example/', 'http://feed%d.example/', '', '', '', '{}')`,
-			id+1, 5+id, id*100+5, id, id)) // the second count is wrong
+			id+1, 5+id, id*100+5, id, id)) // the stored item count of the second source is wrong
 		for n := 1; n <= 5; n++ {
 			rows = append(rows, fmt.Sprintf(`INSERT INTO item (place, id, source_id, seq, came, read_at, edited_at, withdrawn_at, hash, held, guid, title, link)
 				VALUES (%d, %d, %d, %d, %d, 0, 0, 0, 0, TRUE, NULL, '', '')`, id*100+n, 1000+id*100+n, id+1, id*100+n, id*100+n))

@@ -70,7 +70,7 @@ func newModel(s *stream, seed uint64, sources, items int) *model {
 		var put []river.Item
 		for i := range items / sources {
 			at := s.In(-time.Duration(w.rnd.IntN(2000)) * time.Second)
-			if n%13 == 3 { // silent for a long time
+			if n%13 == 3 { // this source has had no items for a long time
 				at = at.Add(-24 * time.Hour)
 			}
 			it := s.newItem(id, i, at)
@@ -134,11 +134,12 @@ func (w *model) mark(n int) {
 	}
 }
 
-// markRead applies a mark to an item up to whose time all items count as read.
+// markRead sets or clears the read mark of an item. The read marker counts as a mark of each item
+// at or before its time.
 func (w *model) markRead(reader string, it *river.Item, m *river.Mark, read bool) {
 	sub := w.subs[reader][it.SourceID]
 	if !read && !it.At.After(sub.ReadTo) && !sub.ReadTo.IsZero() {
-		for i := range w.items { // individually marked from now on
+		for i := range w.items { // the read marker is removed: mark these items individually
 			if other := &w.items[i]; other.SourceID == it.SourceID && !other.At.After(sub.ReadTo) {
 				if w.marks[reader][other.ID] == nil {
 					w.marks[reader][other.ID] = &river.Mark{}
@@ -372,8 +373,8 @@ func naiveUnread(t *testing.T, s *stream) {
 	}
 }
 
-// manySilent has more sources than are queried individually, behind a range of items of other
-// sources.
+// manySilent tests more silent sources than a merge queries individually. The newest items belong
+// to other sources.
 func manySilent(t *testing.T, s *stream) {
 	busy := s.followFeed("other", "http://busy.example/")
 	for range 5 {
@@ -426,7 +427,8 @@ func oneMillisecond(t *testing.T, s *stream) {
 	storetest.Same(t, "in order of id", got, ids(put))
 }
 
-// onePlace has items with the same time and the same first bits of the id.
+// onePlace tests items with the same time and the same first bits of the id, which would get the
+// same place.
 func onePlace(t *testing.T, s *stream) {
 	a, b := s.followFeed("ann", feedURL(1)), s.followFeed("ann", feedURL(2))
 	near := func(source int64, n int64) river.Item {

@@ -43,7 +43,7 @@ func riverSourceTests() map[string]func(*testing.T, *env) {
 	}
 }
 
-// fullSource sets every field that a check can find out.
+// fullSource sets every field that a check can set.
 func (s *stream) fullSource(src river.Source) river.Source {
 	src.State.Validators = polling.Validators{URL: src.URL, ETag: "W/\"☂\"", LastModified: "Fri\xff"}
 	src.State.Hash, src.State.Reason = "abc", "it's \x00 time"
@@ -128,7 +128,7 @@ func claimLease(t *testing.T, s *stream) {
 func claimByHand(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	s.take(src.ID) // even though it is due in an hour
+	s.take(src.ID) // take claims the source although its next check is in an hour
 	_, err := s.ClaimSource(s.Ctx, src.ID, s.Now, s.In(time.Hour), 99)
 	storetest.WantFault(t, err, fault.Conflict)
 }
@@ -218,7 +218,7 @@ func pushWithoutFollowers(t *testing.T, s *stream) {
 func pushDuringCheck(t *testing.T, s *stream) {
 	src := s.take(s.followFeed("ann", feedURL(1)).ID)
 	at := s.Now
-	for _, after := range []time.Duration{0, time.Second} { // also in the same millisecond
+	for _, after := range []time.Duration{0, time.Second} { // the second push may also arrive in the same millisecond
 		s.Now = at.Add(after)
 		_, err := s.MarkPushed(s.Ctx, src.URL, "ping", s.Now)
 		storetest.Must(t, err)
@@ -241,7 +241,7 @@ func pushBeforeCheck(t *testing.T, s *stream) {
 	storetest.Same(t, "claimed", []any{got.PushedAt, got.PushedVia}, []any{s.Now, "ping"})
 	_, err = s.MarkPushed(s.Ctx, src.URL, "again", s.In(time.Second))
 	storetest.Must(t, err)
-	s.pass(2 * time.Second) // the check begins when the host limit allows it
+	s.pass(2 * time.Second) // the check begins later, when the limit of the host allows it
 	s.save(river.Saved{Source: got})
 	got = s.sourceNow(src.ID)
 	storetest.Same(t, "answered", []any{got.NextAt, got.PushedAt}, []any{s.In(time.Hour), time.Time{}})

@@ -134,7 +134,7 @@ func followTooMany(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	_, err = s.RiverSubscribe(s.Ctx, list, s.Now, 5)
 	storetest.Must(t, err)
-	// Existing subscriptions beyond the limit remain; only new ones are rejected.
+	// A lower limit keeps existing subscriptions and rejects only new ones.
 	fresh, err := s.RiverSubscribe(s.Ctx, list[:2], s.Now, 3)
 	storetest.Same(t, "again", []any{fresh, err}, []any{[]bool{false, false}, error(nil)})
 	_, err = s.RiverSubscribe(s.Ctx, []river.Addition{s.addition("ann", feedURL(9))}, s.Now, 3)

@@ -79,7 +79,7 @@ func sweepKeeps(t *testing.T, s *stream) {
 	s.readFeed(src.ID, put...)
 	got := s.take(src.ID)
 	got.Last = nil
-	for _, it := range put[10:15] { // the items that the document still contains
+	for _, it := range put[10:15] { // these items are in the current document
 		got.Last = append(got.Last, river.Known{ID: it.ID, Hash: it.Hash})
 	}
 	s.save(river.Saved{Source: got})

@@ -18,9 +18,9 @@ func (db *DB) due(ctx context.Context, table, column string, now time.Time) (som
 	return some, err
 }
 
-// Due is what one transaction of [Claim] may claim.
+// Due describes the rows that one transaction of [Claim] may claim.
 type Due struct {
-	From  string // "FROM … WHERE …" with the condition of due rows, whose arguments are Args
+	From  string // "FROM … WHERE …" with the condition that a row is due; Args are its arguments
 	Args  []any
 	Limit int
 }
@@ -63,16 +63,17 @@ func Claim[T any](ctx context.Context, db *DB, t DueTable, now time.Time, limit 
 	})
 	all := slices.Concat(lists...)
 	if len(all) > 0 {
-		err = nil // the claimed rows count; a later claim reports the problem again
+		err = nil // return the claimed rows without the error; a later claim reports the error again
 	}
 	return all, err
 }
 
-// maxParallel is the number of transactions that one call runs at the same time.
+// maxParallel is the maximum number of transactions that one call runs in parallel.
 const maxParallel = 4
 
-// PerKey runs fn in one transaction for each distinct key, several in parallel. n counts the keys
-// from 0 in the order of their first place in keys. After an error it begins no further transaction.
+// PerKey runs fn in one transaction for each distinct key, several in parallel. n is the index of
+// the key among the distinct keys, in order of first appearance. After an error PerKey begins no
+// further transaction.
 func PerKey(ctx context.Context, db *DB, keys []int64, fn func(ctx context.Context, c Conn, n int, key int64) error) error {
 	seen := map[int64]bool{}
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k int64) bool {
@@ -118,7 +119,7 @@ func (db *DB) Earliest(ctx context.Context, text string) (time.Time, error) {
 // DueTable is a table whose rows are claimed when they are due.
 type DueTable struct {
 	Name    string
-	Alias   string // in Columns
+	Alias   string // alias of the table in Columns
 	Columns string // columns to return of a claimed row
 	Key     string // columns of the key with their kinds, as in rows(…): "owner t, id i"
 	Due     string // column with the due time

@@ -49,8 +49,8 @@ func SchemaOf(ctx context.Context, db *sql.DB) (version int64, err error) {
 	return version, err
 }
 
-// IsNewest rejects a schema version other than the one that this program works with. where names
-// the database in the error.
+// IsNewest returns a fault.Conflict if the schema version have is not the one that this program
+// works with. where names the database in the error.
 func IsNewest(have int64, where string) error {
 	newest, err := Newest()
 	switch {

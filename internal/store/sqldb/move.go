@@ -14,8 +14,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Whole is a database seen as a set of tables. Either no server uses it, or it is a snapshot.
-// [Move] copies one to another. The database packages create it.
+// Whole is a database seen as a set of tables. Either no server uses the database, or the Whole is
+// a snapshot. [Move] copies one Whole to another. Packages sqlite and postgres create them.
 type Whole struct {
 	Dialect *Dialect
 	// Rows runs queries, and statements if the database is not read-only.
@@ -47,12 +47,12 @@ type Moved struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"`
 	Hash  string `json:"hash"` // SHA-256 of all rows in key order, equal in both databases
-	// Repaired is the number of texts with bytes that the destination cannot store, NUL or invalid
-	// UTF-8. They became U+FFFD.
+	// Repaired is the number of texts with NUL or invalid UTF-8, which the destination cannot
+	// store. These bytes were replaced by U+FFFD.
 	Repaired int64 `json:"mended,omitempty"`
 }
 
-// Rows and bytes per transaction.
+// Limits of rows and bytes per transaction.
 const (
 	moveRows  = 1000
 	moveBytes = 4 << 20
@@ -60,8 +60,8 @@ const (
 
 // Move copies every table to a database with the newest schema, replacing its rows. Then it reads
 // both databases and compares the number of rows and their hash. A difference is fault.Internal.
-// The search index is not copied: all items are marked as unindexed. Memory use is some megabytes,
-// independent of the size of the data.
+// The search index is not copied: all items are marked as unindexed. Memory use is a few megabytes,
+// whatever the size of the data.
 //
 // spec:cloudburst#move-checked
 func Move(ctx context.Context, from, to *Whole, report func(Progress)) ([]Moved, error) {
@@ -115,7 +115,7 @@ func (w *Whole) count(ctx context.Context, t Table) (n int64, err error) {
 	return n, rows.Err()
 }
 
-// each reads all rows of a table in key order. A row belongs to the caller.
+// each calls row for all rows of a table in key order. The callee may keep the slice.
 func (w *Whole) each(ctx context.Context, t Table, row func([]any) error) error {
 	text, err := w.Dialect.Text(t.selectAll())
 	if err != nil {
@@ -147,7 +147,7 @@ func (w *Whole) each(ctx context.Context, t Table, row func([]any) error) error 
 	return rows.Err()
 }
 
-// value converts a driver's value to the type of the column. SQLite has no booleans and does not
+// value converts a driver's value to the Go type of the column. SQLite has no booleans and does not
 // enforce column types.
 func (c Column) value(v any) (any, error) {
 	if v == nil {
@@ -198,7 +198,7 @@ type mover struct {
 
 func (m *mover) copy(ctx context.Context, t Table) (Moved, error) {
 	moved := Moved{Table: t.Name}
-	if err := m.to.Exec(ctx, "DELETE FROM "+t.Name); err != nil { // rows that the migrations inserted
+	if err := m.to.Exec(ctx, "DELETE FROM "+t.Name); err != nil { // delete rows that the migrations inserted
 		return moved, err
 	}
 	sum, size := sha256.New(), 0

@@ -7,12 +7,12 @@ import (
 )
 
 // Placement is where a Citus cluster stores a table. A distributed table is divided among the
-// workers by a column. All of them are divided in the same way, so that all rows of one topic are on
-// one worker.
+// workers by a column. All distributed tables are divided in the same way, so that all rows of one
+// topic are on one worker.
 type Placement struct {
 	Table  string
-	Column string // distribution column, with the id of a topic; "": the table is not distributed
-	Copied bool   // a reference table: a copy on each node
+	Column string // distribution column, which contains the id of a topic; "": the table is not distributed
+	Copied bool   // a reference table: each node has a copy
 	Why    string
 	// Before are statements that run before the table is distributed: a unique constraint must
 	// contain the distribution column.
@@ -22,13 +22,13 @@ type Placement struct {
 // Local reports whether the table is an ordinary table of the coordinator.
 func (p Placement) Local() bool { return p.Column == "" && !p.Copied }
 
-// Placements returns the place of every table.
+// Placements returns the placement of every table.
 func Placements() []Placement { return placements() }
 
 var placements = sync.OnceValue(func() []Placement {
 	all := []Placement{
 		{Table: "topic", Column: "id", Why: "one row for each topic, written by each ping",
-			Before: []string{ // id is made from the URL
+			Before: []string{ // no constraint on url is needed: the id is a hash of the URL
 				`ALTER TABLE topic DROP CONSTRAINT topic_url_key`, `CREATE INDEX topic_url ON topic (url)`}},
 		{Table: "part", Column: "topic_id", Why: "claims and positions of deliveries"},
 		{Table: "subscription", Column: "topic_id", Why: "subscribers, the largest table of a hub"},
@@ -58,7 +58,8 @@ var placements = sync.OnceValue(func() []Placement {
 	return all
 })
 
-// placementOf returns the place of a table; the zero Placement, which is local, for an unknown one.
+// placementOf returns the placement of a table. For an unknown table it returns the zero Placement,
+// which is local.
 func placementOf(table string) Placement {
 	for _, p := range placements() {
 		if p.Table == table {

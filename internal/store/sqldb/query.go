@@ -21,7 +21,8 @@ func Collect[T any](ctx context.Context, c Conn, scan func(*sql.Rows, *T) error,
 	return all, err
 }
 
-// First returns the first row found, or a fault.NotFound with this message.
+// First returns the first element of found. If found is empty, it returns a fault.NotFound with
+// this message.
 func First[T any](found []T, err error, format string, args ...any) (first T, _ error) {
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, format, args...)

@@ -55,7 +55,7 @@ func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// JSON encodes v without escaping < and >: the result is never put into a page.
+// JSON encodes v without escaping < and >, because the result is never part of a page.
 func JSON(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

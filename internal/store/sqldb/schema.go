@@ -174,8 +174,9 @@ func (t Table) Names() []string {
 	return names
 }
 
-// UserColumn returns the name of the column that names the user to whom a row belongs, or "". A
-// table with a column account may use reader for something else.
+// UserColumn returns the name of the column that contains the user to whom a row belongs, or "".
+// The column account takes precedence, because a table with account may use reader for something
+// else.
 func (t Table) UserColumn() string {
 	for _, name := range []string{"account", "owner", "reader"} {
 		if slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name == name && c.Kind == Letters }) {

@@ -1,16 +1,16 @@
 package sqldb
 
-// The search tables differ completely between the databases. Their rows have the place of an item
-// as key. [Words] creates their content and the queries.
+// The search tables of the two databases have nothing in common, except that the key of a row is
+// the place of an item. riversql.Words creates their content and the queries.
 
 // fts5Table stores no text, only the positions of words; rowid is the place. The words are already
-// split and folded. Prefixes of three letters have an index of their own; otherwise every search
+// split and folded. Prefixes of three letters have an index of their own; without it, every search
 // would merge the lists of all words with the prefix.
 const fts5Table = `CREATE VIRTUAL TABLE item_word USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '3');`
 
-// tsvectorTable has a function because only inside it a plan may use the word index: connections
-// disable that kind of plan because it harms all other statements. Each search scans the rows that
-// wait to be added to the index, limited in kB.
+// tsvectorTable also creates a function, because a plan may use the word index only inside it:
+// connections disable bitmap scans, which harm all other statements. gin_pending_list_limit is in
+// kB: each search scans the rows that wait to be added to the index.
 const tsvectorTable = `CREATE TABLE item_word (
 	place BIGINT NOT NULL PRIMARY KEY,
 	words tsvector NOT NULL

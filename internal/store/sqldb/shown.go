@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// hidden returns the tables that no page of an author reads. A new table counts as shown until it is
-// listed here: then pages are made again too often, but are never stale. The items of feeds are read for
-// one line above a reply, which package authorui makes again in time.
+// hidden returns the tables that no page of an author reads. A table that is not listed here counts
+// as shown: then pages are rendered too often, but are never stale. Pages read the items of feeds
+// only for one line above a reply; package authorui updates that line in time.
 func hidden() map[string]bool {
 	all := map[string]bool{}
 	for name := range strings.FieldsSeq(`topic part subscription task event minute probe body alias intent change change_count follow follow_alive
@@ -21,7 +21,8 @@ func hidden() map[string]bool {
 	return all
 }
 
-// written finds the tables that a statement writes to, but not the clauses of an upsert or a lock.
+// written finds the tables that a statement writes to. It excludes ON CONFLICT … DO UPDATE, FOR
+// UPDATE and FOR NO KEY UPDATE.
 var written = regexp.MustCompile(`(?i)\b(DO |FOR |FOR NO KEY )?(?:INSERT(?: OR \w+)? INTO|REPLACE INTO|UPDATE|DELETE FROM)\s+(\w+)`)
 
 // IsShown reports whether a statement may write to a table that pages of authors show.

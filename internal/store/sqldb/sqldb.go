@@ -32,10 +32,11 @@ type Engine interface {
 	// Write runs fn in one transaction, which is durable when Write returns nil. fn may run more
 	// than once, so it must not depend on results of an earlier run.
 	Write(ctx context.Context, fn func(ctx context.Context, c Conn) error) error
-	// One is Write for an fn that runs a single statement, which is a transaction by itself.
+	// One is Write for an fn that runs a single statement, which needs no explicit transaction.
 	One(ctx context.Context, fn func(ctx context.Context, c Conn) error) error
-	// PageState identifies the state of the tables that pages of authors show, see [IsShown]. If it is
-	// the same before and after some reads, no write that any of them could see has returned between.
+	// PageState identifies the state of the tables that pages of authors show, see [IsShown]. If
+	// the state is the same before and after some reads, these reads missed no completed write to
+	// these tables.
 	PageState(ctx context.Context) (string, error)
 }
 

@@ -20,8 +20,8 @@ import (
 type Dialect struct {
 	Tokens map[string]string
 	Arrays bool
-	// Distributed makes bulk statements on distributed tables run once per row: Citus sends a
-	// statement to one worker if it names the distribution column's value.
+	// Distributed makes bulk statements on distributed tables run once per row, because Citus sends
+	// a statement to a single worker only if it contains the value of the distribution column.
 	Distributed bool
 
 	cache sync.Map // statement → Text
@@ -54,7 +54,7 @@ func Postgres() *Dialect {
 		"LIKE":     `COLLATE "C" ILIKE`, // folds ASCII only, as SQLite does
 
 		"SEARCH TABLE": tsvectorTable, "DOC": "place",
-		// {ALL} $1 {END ALL}: is one of a JSON list of numbers
+		// Usage: x {ALL} $1 {END ALL}. It is true if x is in the JSON list of numbers $1.
 		"ALL": "= ANY(ARRAY(SELECT CAST(v AS BIGINT) FROM json_array_elements_text(CAST(", "END ALL": " AS json)) AS v))",
 
 		"TEXT OF ABOUT": "convert_from(about, 'UTF8')", "TITLE OF ABOUT": "COALESCE(CAST(convert_from(about, 'UTF8') AS json)->>'title', '')",
@@ -95,7 +95,8 @@ func (d *Dialect) translate(text string) (Text, error) {
 	}
 	t, err := d.render(text, false)
 	if err == nil && strings.HasPrefix(t.SQL, "INSERT") && t.Each {
-		// Citus sorts the rows of such a statement by worker, which costs more than a few statements.
+		// With arrays, Citus sorts the rows by worker, which is slower than a few separate
+		// statements.
 		many, bad := d.render(text, true)
 		t.Many, err = many.SQL, bad
 	}
@@ -118,7 +119,7 @@ func (d *Dialect) render(text string, arrays bool) (Text, error) {
 		case arrays:
 			to = "r." + name
 		case d.Arrays:
-			to = "CAST(" + to + " AS " + sqlTypes[types[i]] + ")" // not always clear from the place of a value
+			to = "CAST(" + to + " AS " + sqlTypes[types[i]] + ")" // the position of a placeholder does not always determine its type
 		}
 		text = regexp.MustCompile(`:`+name+`\b`).ReplaceAllLiteralString(text, to)
 	}
@@ -127,8 +128,8 @@ func (d *Dialect) render(text string, arrays bool) (Text, error) {
 		source = d.unnest(cols, types)
 	}
 	if cols != nil && !arrays {
-		// SQLite creates a journal for each INSERT … SELECT, and Citus an intermediate result; a
-		// single row does not need one.
+		// For a single row use VALUES: for INSERT … SELECT, SQLite creates a journal, and Citus an
+		// intermediate result.
 		text = regexp.MustCompile(`(?s)SELECT ([^{]*)\{FROM ROWS\} WHERE true`).ReplaceAllString(text, "VALUES ($1)")
 	}
 	var bad error
@@ -139,7 +140,7 @@ func (d *Dialect) render(text string, arrays bool) (Text, error) {
 				return ""
 			}
 			each := ""
-			if before == "EACH" { // a subquery follows that runs for each row
+			if before == "EACH" { // a subquery follows, which runs for each row
 				each = " CROSS JOIN LATERAL"
 			}
 			return map[string]string{"FROM": "FROM ", "USING": "USING ", "AND": ", ", "EACH": ""}[before] + source + each

@@ -9,10 +9,11 @@ import (
 // MaxMatch is the maximum length of a search text, in bytes.
 const MaxMatch = 2000
 
-// Limit returns the effective limit of a list query for its Limit field.
+// Limit returns the effective limit of a list query for its field Limit: 100 if n is not positive,
+// and at most 1000.
 func Limit(n int) int { return LimitTo(n, 1000) }
 
-// LimitTo is like Limit with a maximum other than 1000.
+// LimitTo is like Limit with another maximum than 1000.
 func LimitTo(n, limit int) int {
 	if n <= 0 {
 		return 100
@@ -46,7 +47,8 @@ func (w *Where) Arg(v any) string {
 }
 
 // Like searches for a substring in any of the columns, ignoring case. Both databases fold only
-// ASCII themselves. Other letters are searched for as given, in lower case and in upper case.
+// ASCII themselves. For other letters, Like searches for match as given, in lowercase and in
+// uppercase.
 func (w *Where) Like(match string, columns ...string) error {
 	if match == "" {
 		return nil

@@ -68,15 +68,15 @@ func publish(part, file string) error {
 		if _, there := os.Lstat(file); !errors.Is(there, fs.ErrNotExist) {
 			return err
 		}
-		if err := os.Rename(part, file); err != nil { // a file system without hard links
+		if err := os.Rename(part, file); err != nil { // the file system has no hard links
 			return err
 		}
 	}
 	return syncFolder(filepath.Dir(file))
 }
 
-// forgetBackup clears the application ID of a restored backup, because the database changes from
-// now on.
+// forgetBackup clears the application ID of a restored backup. Otherwise the database, which
+// changes from now on, would look like a damaged backup.
 func forgetBackup(ctx context.Context, db *sql.DB) error {
 	var id int64
 	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil || id == 0 {

@@ -76,8 +76,8 @@ func (c *connector) prepare(ctx context.Context, conn driver.Conn) error {
 	return verify(ctx, conn)
 }
 
-// verify rejects a connection without the required guarantees. A file system or build that ignores
-// the settings must not be discovered by a power failure.
+// verify rejects a connection without the required guarantees. Otherwise only a power failure would
+// reveal that a file system or a build ignores the settings.
 func verify(ctx context.Context, conn driver.Conn) error {
 	for _, p := range [][2]string{{"synchronous", "2"}, {"journal_mode", "wal"}, {"foreign_keys", "1"}} {
 		have, err := pragma(ctx, conn, p[0])

@@ -89,7 +89,7 @@ func TestLargeDatabaseFileIsCheckedInBackground(t *testing.T) {
 	dir, good := closed(t, 10_000)
 	rng := rand.New(rand.NewPCG(3, 4))
 	bad := bytes.Clone(good)
-	for range len(good) / 50 { // the second half contains subscriptions, which opening does not read
+	for range len(good) / 50 { // damage the second half, whose subscriptions are not read when the store is opened
 		bad[len(good)/2+rng.IntN(len(good)/2)] ^= 0xff
 	}
 	if err := os.WriteFile(filepath.Join(dir, File), bad, 0o600); err != nil {

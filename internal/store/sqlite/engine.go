@@ -25,13 +25,14 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb
 	return translate(e.writer.write(ctx, fn), e.dir)
 }
 
-// One is the same as Write: statements of several calls share a commit anyway.
+// One is the same as Write, because the writer commits the statements of several calls together
+// anyway.
 func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.Write(ctx, fn)
 }
 
 // PageState implements sqldb.Engine. This process is the only one that writes to the file, so the
-// number of its transactions that wrote to the tables is enough.
+// number of its transactions that wrote to these tables identifies the state.
 func (e *engine) PageState(context.Context) (string, error) {
 	return strconv.FormatUint(e.writer.shown.Load(), 36), nil
 }
@@ -98,7 +99,7 @@ func (s *statements) close() {
 type conn struct {
 	stmts *statements
 	wrote bool // the operation may have changed data
-	shown bool // also data that pages of authors show
+	shown bool // the operation may have changed tables that pages of authors show
 }
 
 func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -113,7 +114,7 @@ func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error
 func (c *conn) exec(ctx context.Context, p prepared, args []any) (int64, error) {
 	r, err := p.ExecContext(ctx, args...)
 	if err != nil {
-		c.changed(p) // a statement may have failed halfway
+		c.changed(p) // a statement that failed may have changed some rows
 		return 0, err
 	}
 	n, err := r.RowsAffected()

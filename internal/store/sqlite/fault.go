@@ -33,7 +33,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// retryAfter is the delay that callers are asked for while the database is not writable.
+// retryAfter is the delay that clients are asked to wait while the database is not writable.
 const retryAfter = 5 * time.Second
 
 // translate converts database errors to faults. It returns other errors unchanged.

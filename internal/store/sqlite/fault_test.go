@@ -116,8 +116,8 @@ func TestRecoverReleasesClaimsOfEarlierRun(t *testing.T) {
 	steps := []error{
 		s.Subscribe(t.Context(), []string{feed}, []hub.Subscription{pending}, nil),
 		s.RecordPing(t.Context(), feed+"2", now, now, nil),
-		s.RecordPing(t.Context(), feed+"3", now, until, nil), // left to a check of the earlier run
-		s.RecordPing(t.Context(), feed+"4", now, until, nil), // unreadable: it keeps its own due time
+		s.RecordPing(t.Context(), feed+"3", now, until, nil), // a check of the earlier run was reading this feed
+		s.RecordPing(t.Context(), feed+"4", now, until, nil), // this feed cannot be read, so it keeps its own due time
 		s.Request(t.Context(), []hub.Intent{{TopicID: 1, ID: 1, DueAt: now}, {TopicID: 1, ID: 2, DueAt: now.Add(time.Minute)}}, nil),
 	}
 	if _, err := s.ClaimIntents(t.Context(), now, until, 10, 5); err != nil {

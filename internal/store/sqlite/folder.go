@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-// MakeFolder creates a folder (0700) and its parents, if they do not exist. The new folders are
-// durable: otherwise a synced database could be lost together with its folder's name.
+// MakeFolder creates a folder (0700) and its parents, if they do not exist. It syncs the new
+// folders: otherwise a power failure could delete the folder with a synced database.
 func MakeFolder(dir string) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return os.MkdirAll(dir, 0o700) // reports what is wrong with an existing one
+		return os.MkdirAll(dir, 0o700) // MkdirAll returns the error if a path is not a folder
 	}
 	above := filepath.Dir(dir)
 	if above != dir {

@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// lockName is the file whose lock marks the folder as used by a process. It is never deleted: a
-// deleted lock file could be locked twice.
+// lockName is the file whose lock marks the folder as used by a process. The file is never deleted:
+// otherwise two processes could lock different files of that name.
 const lockName = "cloudburst.lock"
 
 // markText, in the lock file, records that a database was created in the folder.
@@ -36,7 +36,7 @@ func lockFolder(dir string) (*folderLock, error) {
 }
 
 // Close unlocks the folder explicitly. Closing the file is not sufficient: a child process that is
-// being started holds a copy of it for a moment.
+// being started holds a copy of the open file for a moment.
 func (l *folderLock) Close() error { return errors.Join(unlock(l.File), l.File.Close()) }
 
 // mark records that the folder contains a database from now on.

@@ -60,18 +60,18 @@ func TestNoStatementScansAllPostsOfAWriter(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %s", err, translated.SQL)
 			}
-			newest := strings.Contains(text, "SELECT * FROM (SELECT") // sorts its result
+			newest := strings.Contains(text, "SELECT * FROM (SELECT") // the statement sorts the result of a subquery
 			for rows.Next() {
 				var id, parent, unused int
 				var detail string
 				if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
 					t.Fatal(err)
 				}
-				scan := strings.HasPrefix(detail, "SCAN") && detail != "SCAN n" && (detail != "SCAN p" || !newest) // results of subqueries
+				scan := strings.HasPrefix(detail, "SCAN") && detail != "SCAN n" && (detail != "SCAN p" || !newest) // a scan of a subquery's result is allowed
 				if strings.Contains(detail, "INDEX post_everyone") || strings.Contains(detail, "INDEX post_due") || strings.Contains(detail, "INDEX post_unindexed") {
-					scan = !strings.Contains(text, "LIMIT") // in the requested order
+					scan = !strings.Contains(text, "LIMIT") // a scan in the requested order with a limit is allowed
 				}
-				if strings.Contains(detail, "COVERING INDEX writer_changed") { // the stamp of all users sums up all writers, but no posts
+				if strings.Contains(detail, "COVERING INDEX writer_changed") { // the stamp of all users adds up one row per writer, and no posts
 					scan = false
 				}
 				if scan || strings.Contains(detail, "TEMP B-TREE") && !newest {

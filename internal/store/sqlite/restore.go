@@ -16,15 +16,15 @@ import (
 
 // Examined is the content of a copy of a database.
 type Examined struct {
-	SHA256 string           // of the content, compared with the embedded sum; "": none embedded
+	SHA256 string           // SHA-256 of the content, which equals the embedded sum; "": no sum is embedded
 	Schema int64            // schema version
-	Rows   map[string]int64 // of the tables that users know
+	Rows   map[string]int64 // number of rows of the tables whose content users know
 	Newest time.Time        // newest event in the log; zero if empty
 }
 
 // Examine checks a file to restore from, without changing it: its content matches the embedded
-// SHA-256, it is readable, and it is a database of this program with a known schema. A file of
-// another kind is fault.Invalid, a damaged one fault.Unavailable.
+// SHA-256, it is readable, and it is a database of this program with a known schema. The error is
+// fault.Invalid for a file of another kind, and fault.Unavailable for a damaged file.
 func Examine(ctx context.Context, file string) (*Examined, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -87,7 +87,7 @@ func examine(ctx context.Context, db *sql.DB, file string) (*Examined, error) {
 		if err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1`, table).Scan(&there); err != nil {
 			return nil, err
 		}
-		if there == 0 { // a table that an older schema lacks
+		if there == 0 { // an older schema lacks the table
 			continue
 		}
 		var n int64

@@ -15,15 +15,15 @@ import (
 
 // A backup is an SQLite database followed by one line: the SHA-256 of all bytes before that line.
 // SQLite ignores data after the last page. The application ID in the database header states that
-// the line exists. Without it, a truncated backup would look like a backup of an earlier version,
-// which has neither.
+// the line exists. Without the ID, a truncated backup would look like a backup of an earlier
+// version, which has neither ID nor line.
 const (
 	sealBefore = "\ncloudburst backup, sha256 of all before this line: "
 	sealAfter  = "\n"
 	sealSize   = len(sealBefore) + 2*sha256.Size + len(sealAfter)
 
 	sealedID     = "clbk" // 0x636c626b as PRAGMA application_id prints it
-	sealedOffset = 68     // of the application ID in the header
+	sealedOffset = 68     // offset of the application ID in the database header
 )
 
 // seal turns the copy of a database into a backup. It sets the application ID, appends the line,
@@ -113,7 +113,7 @@ func lineOf(f io.ReaderAt, size int64) (string, error) {
 	return sum, nil
 }
 
-// isMarked reports whether the header states that the backup ends with a line.
+// isMarked reports whether the application ID states that the file ends with a SHA-256 line.
 func isMarked(f io.ReaderAt) (bool, error) {
 	id := make([]byte, len(sealedID))
 	if _, err := f.ReadAt(id, sealedOffset); errors.Is(err, io.EOF) {

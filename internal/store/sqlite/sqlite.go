@@ -59,7 +59,7 @@ type Store struct {
 	wdb    *sql.DB
 	rdb    *sql.DB
 
-	checked chan struct{}         // closed when the background check has ended
+	checked chan struct{}         // closed when the background check of a large file has ended
 	damage  atomic.Pointer[error] // result of the background check
 	stop    context.CancelFunc
 	close   sync.Once

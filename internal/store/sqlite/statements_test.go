@@ -72,7 +72,7 @@ func counting(t *testing.T) (*Store, func(do func()) int) {
 	}
 }
 
-// The bounds may only shrink.
+// Lower a bound when the code needs fewer statements; never raise it.
 func TestFrequentWorkTakesFewStatements(t *testing.T) {
 	t.Parallel()
 	t.Run("hub", func(t *testing.T) {

@@ -4,5 +4,6 @@ package sqlite
 
 import "os"
 
-// uncache does nothing: this system has no such request, so a read may come from memory.
+// uncache does nothing, because this system cannot drop a file from its cache. The next read may
+// come from memory.
 func uncache(*os.File) {}

@@ -17,16 +17,16 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Incomplete is the name of a database that is being put into a data folder. While the file exists,
-// the folder cannot be opened.
+// Incomplete is the file name of a database that is being installed in a data folder. While the
+// file exists, the folder cannot be opened.
 const Incomplete = File + ".incomplete"
 
-// Whole is a database that is read or created as a whole. Close it.
+// Whole is a database that is read or created as a whole. Call Close when done.
 type Whole struct {
 	sqldb.Whole
 	file string
 	db   *sql.DB
-	lock io.Closer // of the folder; nil: a single file
+	lock io.Closer // lock of the folder; nil for a single file
 }
 
 // OpenWhole opens the database of a folder for reading all of it and locks the folder. Its schema
@@ -54,8 +54,8 @@ func OpenWhole(ctx context.Context, dir string) (*Whole, error) {
 	return w, nil
 }
 
-// OpenCopy opens a file that [Store.Backup] or [Create] wrote, for reading all of it. [Examine] has
-// verified the file, and no process writes to it.
+// OpenCopy opens a file that [Store.Backup] or [Create] wrote, for reading all of it. The caller
+// has verified the file with [Examine], and no process writes to it.
 func OpenCopy(ctx context.Context, file string) (*Whole, error) {
 	w := &Whole{file: file, db: pool(file, frozen, 1, 0)}
 	if err := w.read(ctx); err != nil {
@@ -91,9 +91,9 @@ func Create(ctx context.Context, file string) (_ *Whole, err error) {
 	return w, nil
 }
 
-// CreateIn creates an empty database that replaces that of the folder on [Whole.Place]. It deletes
-// leftovers of an earlier attempt. A folder that already has a database is rejected
-// (fault.Conflict) unless replace is set.
+// CreateIn creates an empty database. [Whole.Place] installs it in place of the folder's database.
+// CreateIn deletes leftovers of an earlier attempt. A folder that already has a database is
+// rejected (fault.Conflict) unless replace is set.
 func CreateIn(ctx context.Context, dir string, replace bool) (*Whole, error) {
 	lock, err := seize(dir, replace)
 	if err != nil {
@@ -185,7 +185,7 @@ func (w *Whole) insert(ctx context.Context, t sqldb.Table, rows [][]any) error {
 	return tx.Commit()
 }
 
-// Settle ends writing: all data is in the one file, and durable.
+// Settle ends writing. Afterwards all data is durable and in the one file, without a journal.
 func (w *Whole) Settle(ctx context.Context) error {
 	if err := execAll(ctx, w.db, "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA journal_mode = DELETE"); err != nil {
 		return err
@@ -218,8 +218,8 @@ func (w *Whole) Place(ctx context.Context, now time.Time) (aside string, err err
 	return place(filepath.Dir(w.file), w.lock.(*folderLock), now)
 }
 
-// place moves the complete file to the name of the database. Until the last step the folder counts
-// as incomplete, so that an interrupted call is never mistaken for a complete one.
+// place moves the complete file to the name of the database. Until the last step the folder
+// contains the file [Incomplete], so that an interrupted call is never mistaken for a complete one.
 func place(dir string, lock *folderLock, now time.Time) (aside string, err error) {
 	file := filepath.Join(dir, File)
 	used, err := occupied(dir)
@@ -228,7 +228,8 @@ func place(dir string, lock *folderLock, now time.Time) (aside string, err error
 	}
 	if used {
 		aside = file + now.UTC().Format(".20060102T150405.000Z") + ".old"
-		// Rename the file before its journal: a journal without its file is never opened.
+		// Rename the database before its journal: SQLite never opens a journal without its
+		// database.
 		for _, end := range []string{"", "-wal"} {
 			if err := os.Rename(file+end, aside+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return "", folderFault(err, dir)

@@ -26,7 +26,7 @@ func TestSchemaMatchesDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A virtual table stores its rows in tables of its own.
+	// Omit the tables in which SQLite stores the rows of the virtual table.
 	names := texts(t, w, `SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'item_word' AND name NOT LIKE 'item\_word\_%' ESCAPE '\'
 		AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version' ORDER BY rowid`)
 	var have []sqldb.Table

@@ -18,7 +18,7 @@ var errClosed = errors.New("sqlite: the store is closed")
 // operation is one function to run in a write transaction.
 type operation struct {
 	fn    func(ctx context.Context, c sqldb.Conn) error
-	taken atomic.Bool // by the writer, or by the caller that cancelled
+	taken atomic.Bool // set by the writer that starts the operation, or by the caller that withdraws it
 	done  chan error
 }
 
@@ -33,7 +33,7 @@ type writer struct {
 
 	around func(commit func() error) error // Options.Commit
 
-	shown atomic.Uint64 // transactions that may have changed what pages of authors show
+	shown atomic.Uint64 // number of transactions that may have changed what pages of authors show
 
 	operations chan *operation
 	stopping   chan struct{} // closed when no more operations are accepted
@@ -57,8 +57,8 @@ func newWriter(ctx context.Context, db *sql.DB, d *sqldb.Dialect, commit func(co
 	return w, nil
 }
 
-// write passes fn to the writer and waits. A caller whose context ends before fn starts withdraws
-// it. After that the caller waits for the result, which follows soon.
+// write passes fn to the writer and waits for the result. If the context ends before fn starts, the
+// caller withdraws fn. Once fn has started, the caller waits regardless of the context.
 func (w *writer) write(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -89,7 +89,8 @@ func (w *writer) write(ctx context.Context, fn func(ctx context.Context, c sqldb
 	}
 }
 
-// await waits for the result of a started operation, unless the writer has stopped.
+// await waits for the result of a started operation. If the writer stops first, it returns an
+// error.
 func (w *writer) await(op *operation) error {
 	select {
 	case err := <-op.done:
@@ -191,7 +192,7 @@ func (w *writer) try(batch []*operation, errs []error) error {
 		return err
 	}
 	shown := false
-	defer func() { // also after an error: the transaction may have been committed
+	defer func() { // deferred, so that it also runs after an error: the transaction may still have been committed
 		if shown {
 			w.shown.Add(1)
 		}

@@ -22,7 +22,7 @@ type Store struct {
 	*upstreamStore
 }
 
-// The domain stores get distinct names here, because each package calls its type Store.
+// Aliases give the embedded stores distinct names, because each package calls its type Store.
 type (
 	hubStore      = hubsql.Store
 	riverStore    = riversql.Store

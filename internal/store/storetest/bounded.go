@@ -2,8 +2,8 @@ package storetest
 
 import "testing"
 
-// Bounded compares counts with their bounds by name. A bound that is too large fails too: bounds may
-// only shrink.
+// Bounded compares counts with their bounds; the key is the name of the counted work. The test also
+// fails if a bound is too large: then lower the bound.
 func Bounded(t testing.TB, got, bounds map[string]int) {
 	t.Helper()
 	for name, n := range got {

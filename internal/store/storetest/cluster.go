@@ -132,7 +132,7 @@ func (c *Cluster) Start() error {
 	c.ended = make(chan struct{})
 	started := make(chan error)
 	go func() {
-		// Pdeathsig refers to the thread that starts the process.
+		// Pdeathsig takes effect when the thread ends that starts the process, so keep that thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(c.ended)
@@ -193,7 +193,7 @@ func (c *Cluster) signal(s os.Signal) {
 	if c.process == nil {
 		return
 	}
-	_ = c.process.Signal(s) // it may have ended already
+	_ = c.process.Signal(s) // the process may have ended already
 	<-c.ended
 	c.process = nil
 }

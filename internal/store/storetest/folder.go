@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// pattern is the file that [Fill] copies, created once per process.
+// pattern is the database file that [Fill] copies. It is created once per process.
 var pattern struct {
 	sync.Once
 	file []byte
 	err  error
 }
 
-// Fill puts the file of an empty store into dir unless it exists, and returns dir. file is its
-// name. create creates it in another folder, once per process.
+// Fill puts a copy of an empty store into dir, unless the file exists, and returns dir. file is the
+// name of the database file. create creates the original in another folder, once per process.
 func Fill(t testing.TB, dir, file string, create func(dir string) error) string {
 	t.Helper()
 	p := &pattern

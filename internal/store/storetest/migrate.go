@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Migrations returns the texts of the first n migrations, with the tokens of their dialect.
+// Migrations returns the SQL of the first n migrations, with the tokens of [sqldb.Dialect].
 func Migrations(t *testing.T, n int) (texts []string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("..", "sqldb", "migrations", "*.sql"))

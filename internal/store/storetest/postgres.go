@@ -67,7 +67,7 @@ func Postgres(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// Emptying a database is much cheaper than creating one.
+		// Reuse the database: emptying it is much cheaper than creating one.
 		if err := execute(address, "DROP SCHEMA public CASCADE; CREATE SCHEMA public"); err != nil {
 			t.Logf("the test database cannot be reused: %v", err)
 			return

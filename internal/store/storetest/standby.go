@@ -14,8 +14,9 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// Standby creates a second server that replicates c. From then on c acknowledges only data that
-// both have on disk. The caller must stop it. Promote makes it the primary.
+// Standby creates a second server that replicates c. From then on c acknowledges only data that is
+// on the disks of both servers. The caller must stop the second server. Promote makes it the
+// primary.
 func (c *Cluster) Standby() (_ *Cluster, err error) {
 	dir, err := tempDir()
 	if err != nil {
@@ -45,7 +46,7 @@ func (c *Cluster) Standby() (_ *Cluster, err error) {
 	return s, c.sync()
 }
 
-// sync makes commits wait for the standby, and returns when it is connected.
+// sync makes commits of c wait for the standby, and returns when the standby is connected.
 func (c *Cluster) sync() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

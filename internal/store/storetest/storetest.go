@@ -34,8 +34,8 @@ func RunGroups[E any](t *testing.T, open func(t *testing.T) hub.Store, with func
 	}
 }
 
-// oneCaller reports whether the tests of a group make sequential calls only: for the race detector
-// these add nothing to the other groups.
+// oneCaller reports whether the tests of a group make sequential calls only. Under the race
+// detector such groups are skipped, because they find nothing that the other groups do not find.
 func oneCaller(group string) bool {
 	switch group {
 	case "River queries", "River items", "River searches", "River sweep", "Post lists":
@@ -103,7 +103,7 @@ func Same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// WantFault ends the test if err has another code.
+// WantFault ends the test unless err has the given code.
 func WantFault(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	if err == nil || fault.CodeOf(err) != code {

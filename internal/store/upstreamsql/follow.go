@@ -38,7 +38,7 @@ func scanFollow(rows *sql.Rows, f *upstream.Follow) error {
 	return err
 }
 
-// wantedText returns the column of names, in which each name can be found as " name ".
+// wantedText returns names as the text of a column. Each name can be found as " name ".
 func wantedText(names []string) string { return " " + strings.Join(names, " ") + " " }
 
 func saveFollow(ctx context.Context, c sqldb.Conn, f *upstream.Follow) error {
@@ -195,8 +195,8 @@ func (s *Store) HastenFollows(ctx context.Context, r upstream.Hasten) (int64, er
 	})
 }
 
-// RenewFollows implements upstream.Store. It spreads the follows by their ids, which are hashes and
-// therefore evenly distributed.
+// RenewFollows implements upstream.Store. It spreads the renewals over time by the ids of the
+// follows, which are hashes and therefore evenly distributed.
 func (s *Store) RenewFollows(ctx context.Context, r upstream.Renew) (int64, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return c.Exec(ctx, `UPDATE follow SET next_at = $1 + id % $2, asked = (asked OR protocol = $5)
