@@ -7,8 +7,9 @@ import (
 	"cloudburst/internal/event"
 )
 
-// notifyAggregator hands a ping to the aggregator, with its URLs and all other known URLs of its
-// topics. read reports that the aggregator follows one of them and has stored the resulting work.
+// notifyAggregator passes a ping to the aggregator: the URLs of the ping and all other known URLs
+// of its topics. read reports that the aggregator follows one of these URLs and has stored the
+// resulting work.
 //
 // spec:cloudburst#ping-wakes-river
 func (h pinging) notifyAggregator(ctx context.Context, p Ping, urls []string, topics []Topic) (read bool, err error) {

@@ -13,8 +13,8 @@ type answer struct {
 	conditional bool
 }
 
-// read reads a topic after a ping. A 304 of the origin counts only for a proven ETag; otherwise
-// read fetches the whole topic and its hash decides.
+// read reads a topic after a ping. If the ETag is proven to change with the feed, a 304 of the
+// origin counts as unchanged. Otherwise read fetches the whole topic and compares its hash.
 //
 // spec:cloudburst#ping-decides-by-content
 func (h verifying) read(ctx context.Context, t Topic, r *round) (answer, error) {
@@ -47,7 +47,7 @@ func applyAnswer(c *Check, t Topic, got answer, r *round) {
 	} else {
 		c.ETag, c.LastModified = got.ETag, got.LastModified
 		if got.URL != "" && got.URL != t.URL {
-			c.ETag, c.LastModified = "", "" // they belong to the redirect target, which may change
+			c.ETag, c.LastModified = "", "" // the validators belong to the redirect target, and the redirect may change
 		}
 		c.Evidence = t.Evidence.Read(validator.FullRead{
 			Was: validator.Version{ETag: t.ETag, Hash: string(t.Hash)}, Is: validator.Version{ETag: c.ETag, Hash: string(got.Hash)},

@@ -12,21 +12,21 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// full returns a response with a body.
+// full returns a response with a whole body, not a 304.
 func full(f hub.Fetch, body, etag, modified string) (hub.Fetched, error) {
 	sum := sha256.Sum256([]byte(body))
 	return hub.Fetched{Status: 200, Hash: sum[:], Body: []byte(body), ETag: etag, LastModified: modified,
 		Date: time.Now().UTC().Format(http.TimeFormat), URL: f.URL}, nil
 }
 
-// file returns an origin whose feed is a file: Last-Modified has a resolution of one second.
+// file answers like an origin whose feed is a file: Last-Modified has a resolution of one second.
 func (h *harness) file(f hub.Fetch) (hub.Fetched, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return full(f, h.feeds[feedURL], "", h.modified.UTC().Format(http.TimeFormat))
 }
 
-// write changes the file.
+// write changes the content and the modification time of the file.
 func (h *harness) write(body string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,7 +58,7 @@ func TestChangeInTheSameSecondIsFoundAfterARestart(t *testing.T) {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		h.settle(300 * time.Millisecond)
-		h.write("two") // its ping is lost
+		h.write("two") // the ping of this change is lost
 		if at := h.topic().AgainAt; at.IsZero() {
 			t.Fatal("no second check is planned although the feed has just changed")
 		}
@@ -157,7 +157,7 @@ func TestTrusted304IsVerifiedAndIncorrect304EndsTheTrust(t *testing.T) {
 		}
 		h.change("one")
 		h.settle(2 * time.Second)
-		h.change("two") // proves the ETag
+		h.change("two") // the ETag changes with the feed, which proves it
 		h.settle(2 * time.Second)
 		staleETag = true
 		h.set("three")
@@ -191,7 +191,7 @@ func TestETagOfARunningReadIsNotSentForPingsDuringThatRead(t *testing.T) {
 		h.settle(2 * time.Second)
 		h.slow = 500 * time.Millisecond
 		h.set("three")
-		go func() { _, _ = h.ping() }() // starts the read during which the ping below arrives
+		go func() { _, _ = h.ping() }() // the ping below arrives during the read that this ping starts
 		h.settle(100 * time.Millisecond)
 		if _, err := h.ping(); err != nil {
 			t.Fatal(err)

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	maxRelated      = 10               // topics per ping
-	discoverTimeout = 20 * time.Second // for searching a page for feeds
-	maxDiscovering  = 256              // pages that may wait for a search; further ones are skipped
-	maxReported     = 500              // URLs per query of the store
+	maxRelated      = 10               // maximum number of topics per ping
+	discoverTimeout = 20 * time.Second // time limit for searching a page for feeds
+	maxDiscovering  = 256              // maximum number of pages that wait for a search; further pages are not searched
+	maxReported     = 500              // maximum number of URLs per query of the store
 )
 
 // Announcement is a ping of a site, as in the weblogs.com protocols.
@@ -37,17 +37,17 @@ type Announced struct {
 	Looking  bool     // the site is being searched for feeds with subscribers
 }
 
-// Discoverer finds the feeds of a page.
+// Discoverer finds the feeds that a page links to.
 type Discoverer interface {
 	// Discover returns the URLs of the feeds that the page at url links to, best first; url
 	// itself if it is a feed. It returns the errors of Fetcher.
 	Discover(ctx context.Context, url string) ([]string, error)
 }
 
-// Announce processes a ping of a site. When it returns, the change and the checks of the matching
-// feeds are stored: topics with one of its URLs, or with one as their home page or own URL. If
-// there are none, the site may be searched for feeds with subscribers, at a limited rate per
-// source. Announce does not wait for reads.
+// Announce processes a ping of a site. When it returns, the change is stored, and so are the checks
+// of the matching topics. A topic matches if its URL, its own URL (About.Self) or its home page is
+// one of the announced URLs. If no topic matches, the site may be searched for feeds with
+// subscribers, at a limited rate per source. Announce does not wait for reads.
 //
 // Errors: fault.Invalid (not a usable URL), TooMany, Refused (too many hops), Unavailable.
 //
@@ -81,7 +81,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	h.numberChanges(list, receivedAt)
 	var events []event.Event
 	switch {
-	case len(topics) > 0: // the checks of these topics are logged
+	case len(topics) > 0: // the checks of these topics are logged instead
 	case read:
 		events = append(events, unsubscribedEvent(p))
 		h.stamp(events)
@@ -104,7 +104,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	return out, nil
 }
 
-// urls returns the URLs of an announcement, the most specific first.
+// urls returns the URLs of an announcement: feed, page and site, the most specific first.
 func (a Announcement) urls() ([]string, error) {
 	if err := checkURL(a.URL); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (a Announcement) urls() ([]string, error) {
 	return urls, nil
 }
 
-// admit applies the limits that hold for every endpoint.
+// admit applies the limits that are the same for every endpoint.
 func (h pinging) admit(source netip.Addr, hops int, now time.Time) error {
 	if err := checkHops(hops); err != nil {
 		return err
@@ -130,8 +130,8 @@ func (h pinging) admit(source netip.Addr, hops int, now time.Time) error {
 	return h.admitSource(source, now)
 }
 
-// Admit counts a push against the rate of its source, for pushes that reach the aggregator before
-// any [Hub.Ping], or without one. It returns fault.TooMany above the rate.
+// Admit counts a push against the rate of its source, for a push that reaches the aggregator
+// without a previous [Hub.Ping]. It returns fault.TooMany above the rate.
 //
 // spec:cloudburst#ping-wakes-river
 func (h *Hub) Admit(source netip.Addr) error {
@@ -161,8 +161,8 @@ func (h pinging) joinLater(p Ping, receivedAt time.Time) {
 	}
 }
 
-// discoverLater searches a site for feeds with subscribers, if the rates allow it. The search was
-// not promised to the client, so it is not stored.
+// discoverLater searches a site for feeds with subscribers, if the rates allow it. The search is
+// not stored, so a crash ends it: the answer to the client did not promise a search.
 //
 // spec:cloudburst#ping-unknown
 func (h pinging) discoverLater(a Announcement, now time.Time) bool {
@@ -200,8 +200,8 @@ func (h pinging) discoverLater(a Announcement, now time.Time) bool {
 	return true
 }
 
-// ReceiveChanges takes URLs from the recent changes of another server. Topics with subscribers
-// are checked, and the aggregator is notified; other URLs are ignored. It returns the topics that
+// ReceiveChanges checks the topics of this hub that the recent changes of another server list, and
+// notifies the aggregator. It ignores URLs of other feeds. It returns the URLs of the topics that
 // are being checked.
 func (h *Hub) ReceiveChanges(ctx context.Context, urls []string, via string) ([]string, error) {
 	h.Init()

@@ -127,7 +127,7 @@ func TestChangesFromAllEndpointsAreListed(t *testing.T) {
 		h.register("http://a.test/n")
 		h.change("two") // the REST endpoint
 		h.settle(2 * time.Second)
-		if _, err := h.ping(); err != nil { // unchanged, so it is not listed
+		if _, err := h.ping(); err != nil { // this ping finds no change, so it is not listed
 			t.Fatal(err)
 		}
 		h.feeds["http://nobody.test/f"] = "x"

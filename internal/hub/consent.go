@@ -18,13 +18,13 @@ import (
 //
 // spec:cloudburst#unconfirmed-callbacks-limited
 const (
-	maxRefusedPerRegistration = 3           // refused challenges of one registration before the remaining feeds are rejected
-	refusedBurst              = 20          // refusals at once per source and callback host
-	refusedEvery              = time.Minute // after this time one more refusal is allowed
+	maxRefusedPerRegistration = 3           // maximum number of refused challenges of one registration; then the remaining feeds are rejected
+	refusedBurst              = 20          // refusals in a burst, per source and callback host
+	refusedEvery              = time.Minute // time after which one more refusal is allowed
 )
 
-// admitRegistration counts one request per feed, because each feed causes a read and a
-// verification.
+// admitRegistration counts a registration of n feeds as n requests, because each feed causes a read
+// and a verification.
 func (h registering) admitRegistration(r Registration, feeds int, now time.Time) error {
 	if !r.Source.IsValid() {
 		return nil
@@ -40,8 +40,8 @@ func (h registering) admitRegistration(r Registration, feeds int, now time.Time)
 	return nil
 }
 
-// consent verifies the callback: by one test call with the first readable feed, or by a challenge
-// per feed if a domain was named. It records refusals by feed.
+// consent verifies the callback. If a domain was named, it sends a challenge for each feed;
+// otherwise it makes one test call with the first readable feed. It returns the refusals by feed.
 //
 // spec:rsscloud-2009#test-call
 // spec:rsscloud-2009#challenge
@@ -96,7 +96,7 @@ func (h registering) consent(ctx context.Context, r Registration, feeds []string
 
 func (h registering) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
 	wait, ok := h.consentLimit.Take(href.Host(r.Callback), h.now())
-	if ok && r.Challenge && r.Source.IsValid() { // otherwise new host names would bypass the rate
+	if ok && r.Challenge && r.Source.IsValid() { // also limit per source: otherwise a client could use a new host name for each challenge
 		wait, ok = h.consentLimit.Take("for "+limit.Network(r.Source), h.now())
 	}
 	if !ok {
@@ -107,13 +107,13 @@ func (h registering) verify(ctx context.Context, r Registration, feed string, ab
 	x.Callback = r.Callback
 	r.consentLog.add(r, feed, x, err, h.now().Sub(begun))
 	if r.Challenge && (fault.CodeOf(err) == fault.Refused || fault.CodeOf(err) == fault.Unreadable) {
-		h.refusedCallbacks.Take(callbackKey(r.Source, r.Callback), h.now()) // count the refusal even above the limit
+		h.refusedCallbacks.Take(callbackKey(r.Source, r.Callback), h.now()) // count the refusal even if the limit is exceeded
 	}
 	return x, err
 }
 
-// AllowChallenge counts a challenge of the host of url, to which a callback redirects. It returns
-// false if the host has had too many challenges.
+// AllowChallenge counts a challenge that a callback redirects to the host of url. It returns false
+// if the host has received too many challenges.
 func (h *Hub) AllowChallenge(url string) bool {
 	h.Init()
 	_, ok := h.consentLimit.Take(href.Host(url), h.now())

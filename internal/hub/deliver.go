@@ -13,25 +13,25 @@ import (
 	"cloudburst/internal/hub/record"
 )
 
-// Batches of a run over a shard. Two batches are open, so a crash repeats at most two; if nodes
-// share the store, windows bounds them instead. A batch whose slow deliveries hold up the others
-// is settled without them.
+// Batches of a run over a shard. Two batches are open, so a crash repeats at most two batches; if
+// nodes share the store, type windows bounds the repetitions instead. If slow deliveries of a batch
+// hold up other deliveries, the batch is settled without the slow ones.
 const (
 	batchSize        = 500
 	firstBatchSize   = 50 // size of a run's first batch: small, so that the first notifications leave early
 	openBatches      = 2
 	shardLease       = 15 * time.Second
 	maxShardRuns     = 16
-	parkBlockedAfter = 50 * time.Millisecond // if the window is full and slots are free; deliveries expected to take longer are parked then
+	parkBlockedAfter = 50 * time.Millisecond // if the window is full and slots are free, deliveries are parked after this time, unless a reply is expected soon
 	parkPoll         = 10 * time.Millisecond
 	parkAfter        = 2 * time.Second
-	splitAbove       = 15_000 // subscribers of a shard that make it worth splitting
+	splitAbove       = 15_000 // number of subscribers from which a shard is split
 	splitTarget      = 10_000
 	renewEvery       = 5 * time.Second
 	storeRetry       = 250 * time.Millisecond
 	maxClaimOnCommit = 4
-	shardsPerClaim   = 2                      // if nodes share the store
-	headStart        = 100 * time.Millisecond // how long a busy node waits, so that a hint reaches idle nodes first
+	shardsPerClaim   = 2                      // maximum number of shards claimed at once, if nodes share the store
+	headStart        = 100 * time.Millisecond // time that a busy node waits before it claims, so that idle nodes receive the hint first
 )
 
 type deliveryState int
@@ -40,18 +40,18 @@ const (
 	waiting deliveryState = iota
 	started
 	finished
-	parked    // continues under its own claim
-	withdrawn // pending, and must not be started any more
+	parked    // continues under a claim of its own, in its row
+	withdrawn // pending in its row; this run must not start it
 )
 
 // deliveryBatch is one batch of a shard's subscriptions in progress.
 type deliveryBatch struct {
 	run   *shardRun
-	last  int64 // id of its last subscription
+	last  int64 // id of the last subscription
 	shard int
 	n     int // number of the batch in its run, from 1
 	begun time.Time
-	done  chan struct{} // closed when no delivery is open any more
+	done  chan struct{} // closed when no delivery of the batch is open
 
 	mu       sync.Mutex
 	open     int
@@ -61,9 +61,9 @@ type deliveryBatch struct {
 	failed   int
 	events   []event.Event
 
-	counted   int   // deliveries that are not recorded yet, so the topic's window counts them
-	answered  int   // how many of counted have a reply
-	delivered []Key // answered deliveries that need no row unless flush runs first
+	counted   int   // deliveries that the topic's window counts because they are not recorded yet
+	answered  int   // number of counted deliveries that have a reply
+	delivered []Key // keys of answered deliveries that need no row of their own, unless flush runs first
 	released  bool  // no longer counts against the topic's window
 
 	lastDelivery time.Time // zero: no delivery arrived
@@ -74,9 +74,9 @@ type deliveryBatch struct {
 type shardRun struct {
 	hub      delivering
 	shard    Shard
-	held     *content.Held // the content to deliver; nil: not wanted when the version was found
+	held     *content.Held // the content to deliver; nil: no subscriber needed content when the change was found
 	after    int64         // id after which the next batch starts
-	pos      int64         // everything up to this id is settled
+	pos      int64         // deliveries up to this id are settled
 	eof      bool
 	window   []*deliveryBatch
 	begun    time.Time
@@ -85,18 +85,18 @@ type shardRun struct {
 	last     time.Time // time of the last delivery in settled batches
 	notified int
 	failed   int
-	ended    int          // how many of failed ended their subscription
+	ended    int          // number of failed deliveries that ended their subscription
 	lease    atomic.Int64 // end of the claim in nanoseconds; atomic because deliveries read it
 	over     bool         // the run has finished, or another node has claimed the shard
 
-	next    []Subscription // read but not submitted
+	next    []Subscription // read from the store, but not submitted
 	readAt  time.Time
-	end     bool          // no subscriptions follow next
+	end     bool          // the store has no subscriptions after next
 	starved bool          // the window has no capacity for next
-	wakeup  chan struct{} // the window may have capacity
+	wakeup  chan struct{} // signals that the window may have capacity
 }
 
-// delivering notifies subscribers and retries.
+// delivering contains the methods that notify subscribers and retry.
 type delivering struct{ *Hub }
 
 // runShard runs once over a claimed shard and leaves it finished, released or lost.
@@ -123,7 +123,7 @@ func (h delivering) runShard(ctx context.Context, shard Shard) {
 		}
 		switch {
 		case len(run.window) > 0: // wait for open deliveries, even while stopping
-		case ctx.Err() != nil: // nothing was read, which does not mean that the shard is empty
+		case ctx.Err() != nil: // nothing was read because of the stop, so the shard may still have subscriptions
 			run.release()
 			return
 		case run.starved: // another shard of the topic uses the whole window
@@ -151,7 +151,7 @@ func (run *shardRun) fill(ctx context.Context) error {
 		open = maxBatchesAhead
 	}
 	select {
-	case <-run.wakeup: // capacity is checked below
+	case <-run.wakeup: // the loop below checks the capacity
 	default:
 	}
 	for run.starved = false; len(run.window) < open && !run.eof && ctx.Err() == nil; {
@@ -178,8 +178,8 @@ func (run *shardRun) fill(ctx context.Context) error {
 	return nil
 }
 
-// submit hands a batch to the dispatcher. Subscriptions with a pending delivery are left to the
-// retry loop, so that each has one delivery at a time.
+// submit passes a batch to the dispatcher. It omits subscriptions with a pending delivery and
+// leaves them to the retry loop, so that each subscription has one delivery at a time.
 //
 // spec:cloudburst#newest-wins
 func (run *shardRun) submit(subs []Subscription) *deliveryBatch {
@@ -217,8 +217,8 @@ func (h delivering) finishBatched(d *delivery, r Reply) {
 		return
 	}
 	if d.state == parked {
-		// Its row is marked only when the checkpoint is committed; unpark then hands the reply
-		// over.
+		// The row is marked as parked only when the checkpoint is committed. Until then the reply
+		// is kept, and unpark processes it.
 		kept := r
 		d.reply = &kept
 		claim := d.claim
@@ -261,7 +261,7 @@ func (h delivering) finishBatched(d *delivery, r Reply) {
 	}
 }
 
-// countReply counts one reply. at is the time of a successful delivery.
+// countReply counts one reply in the statistics. at is the time of a successful delivery, or zero.
 func (h delivering) countReply(d *delivery, r Reply) (at time.Time) {
 	switch {
 	case r.OK:
@@ -273,7 +273,8 @@ func (h delivering) countReply(d *delivery, r Reply) (at time.Time) {
 	return at
 }
 
-// resultOf converts a reply into the result to store; false: nothing to store.
+// resultOf converts a reply into the result to store. It returns false if there is nothing to
+// store.
 func (h delivering) resultOf(d *delivery, r Reply) (Result, bool) {
 	res := Result{Key: d.sub.Key(), Version: d.topic.Version, Claim: d.claim}
 	if r.OK {
@@ -281,7 +282,7 @@ func (h delivering) resultOf(d *delivery, r Reply) (Result, bool) {
 		return res, d.claim != 0 || d.sub.Failures > 0
 	}
 	if r.Skipped {
-		res.Outcome = Delivered // later attempts would have nothing to send either
+		res.Outcome = Delivered // nothing was sent because the content is too large, and a retry could not send it either
 		return res, d.claim != 0
 	}
 	now := h.now()
@@ -304,7 +305,7 @@ func (h delivering) resultOf(d *delivery, r Reply) (Result, bool) {
 // wait returns when the first batches are done or have been slow for long enough. If the run must
 // stop, it waits for all batches and returns true.
 func (run *shardRun) wait(ctx context.Context) (stopping bool) {
-	if len(run.window) == 0 { // another shard uses the capacity
+	if len(run.window) == 0 { // another shard of the topic uses the whole window
 		run.hub.sleep(ctx, run.wakeup, renewEvery)
 		return ctx.Err() != nil
 	}
@@ -324,11 +325,11 @@ func (run *shardRun) wait(ctx context.Context) (stopping bool) {
 	case <-run.wakeup:
 	case <-ctx.Done():
 	}
-	if ctx.Err() == nil { // read ctx once: it may end at any moment
+	if ctx.Err() == nil { // read ctx.Err once, because ctx may end at any moment
 		return false
 	}
-	// The dispatcher returns waiting deliveries and lets the others finish. All batches are
-	// awaited, because an open delivery of a later one must not be treated as pending.
+	// The dispatcher returns waiting deliveries and completes started ones. Wait for all batches:
+	// an open delivery of a later batch may still be sent, so it must not be stored as pending.
 	for _, b := range run.window {
 		select {
 		case <-b.done:
@@ -338,7 +339,7 @@ func (run *shardRun) wait(ctx context.Context) (stopping bool) {
 	return true
 }
 
-// settle checkpoints the batches at the front that are done or parked.
+// settle writes a checkpoint for the first batches of the window that are done or parked.
 func (run *shardRun) settle(stopping bool) {
 	if !stopping && run.gathering() {
 		return
@@ -363,8 +364,8 @@ func (run *shardRun) settle(stopping bool) {
 	run.commit(ready, run.eof && len(run.window) == 0 && !stopping)
 }
 
-// settled reports whether every delivery of a batch is finished. It parks open deliveries where
-// that is allowed.
+// settled reports whether every delivery of a batch is finished. If the batch may be parked,
+// settled parks its open deliveries first.
 func (run *shardRun) settled(b *deliveryBatch, stopping bool) bool {
 	if b.isDone() {
 		return true
@@ -419,7 +420,8 @@ func (run *shardRun) commit(batches []*deliveryBatch, finish bool) {
 	}
 }
 
-// checkpoint retries until the checkpoint is stored, the claim is lost, or the program ends.
+// checkpoint repeats the write until the checkpoint is stored, the claim is lost, or the program
+// ends.
 func (run *shardRun) checkpoint(c *Checkpoint) (again bool, err error) {
 	h := run.hub
 	for {
@@ -443,7 +445,7 @@ func (run *shardRun) checkpoint(c *Checkpoint) (again bool, err error) {
 	}
 }
 
-// renew extends the lease of a run that has nothing to write.
+// renew extends the lease of a run that has no results to write.
 func (run *shardRun) renew() {
 	if time.Unix(0, run.lease.Load()).Sub(run.hub.now()) < shardLease-renewEvery {
 		run.commit(nil, false)
@@ -472,7 +474,7 @@ func needsRetry(results []Result) bool {
 	return false
 }
 
-// runEnded splits a shard that proved to be large.
+// runEnded splits a shard that turned out to be large.
 func (h delivering) runEnded(run *shardRun, again bool) {
 	if again {
 		h.wake(h.wakeShards)
@@ -481,7 +483,8 @@ func (h delivering) runEnded(run *shardRun, again bool) {
 	if run.shard.Pos != 0 || run.seen < splitAbove {
 		return
 	}
-	// The shard's share of all buckets gives the number of subscribers of the topic.
+	// Extrapolate from this shard to the topic: subscribers are evenly distributed over the
+	// buckets.
 	total := float64(run.seen) * Buckets / float64(run.shard.Hi-run.shard.Lo+1)
 	ctx, cancel := context.WithTimeout(context.Background(), shardLease)
 	defer cancel()

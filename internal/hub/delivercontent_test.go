@@ -81,7 +81,7 @@ func TestDeliveryThatWaitedForMemorySendsTheNewestVersionOnce(t *testing.T) {
 			h.hold[cb] = 2 * time.Second
 		}
 		late := h.webSubs(feedURL, "late", 3)
-		h.changeOf(second, strings.Repeat("b", 9)) // takes almost a minute
+		h.changeOf(second, strings.Repeat("b", 9)) // this change takes almost a minute
 		h.settle(time.Second)
 		h.changeOf(feedURL, "version 1")
 		h.settle(25 * time.Second) // longer than a lease
@@ -108,10 +108,10 @@ func TestRetryWithNewerContentCountsAsDeliveryOfTheNewerVersion(t *testing.T) {
 		h.setReply(func(_ string, n int) hub.Reply { return hub.Reply{OK: n > 0, Text: "It answered 500."} })
 		h.change("one more")
 		h.settle(time.Second)
-		h.stop() // the process restarts with empty memory
+		h.stop() // the process restarts without contents in memory
 		h.start(hub.Options{})
 		then := "two"
-		h.store.(*changingContent).then.Store(&then) // changes between the claim of the retry and its read
+		h.store.(*changingContent).then.Store(&then) // the content changes after the retry was claimed and before it is read
 		h.settle(time.Minute)
 		got := h.notificationsOf(cb)
 		if len(got) != 2 || got[0].content != "|one more" || got[1].content != "|two" || got[1].version != 2 {
@@ -138,7 +138,7 @@ func TestSweepRemovesAllUnusedContents(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{HostRate: -1, SourceRate: -1}, func(t *testing.T, h *harness) {
-		const topics = 600 // more than one round of the sweep removes
+		const topics = 600 // the sweep needs more than one round for them
 		var list []hub.SubscriptionInfo
 		var urls []string
 		for i := range topics {

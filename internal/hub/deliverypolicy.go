@@ -10,15 +10,15 @@ import (
 	"cloudburst/internal/hub/content"
 )
 
-// The protocol decides how failures count. rssCloud drops a subscription after three in a row
-// (see the sweep), WebSub retries until the lease ends, and CNWS removes a subscriber that was
-// unreachable for a day.
+// The protocol decides how failures count. rssCloud drops a subscription after three consecutive
+// failures (see [Hub.SweepNow]), WebSub retries until the lease ends, and CNWS removes a subscriber
+// that was unreachable for a day.
 //
 // spec:websub-2018#delivery-failure-keeps-subscription
 
 const (
 	websubRetryEvery = 6 * time.Hour // interval of retries after the delays of Options.Retry
-	memoryRetryAfter = time.Second   // delay after the memory for contents was full
+	memoryRetryAfter = time.Second   // delay before a retry if the memory for contents was full
 	contentTries     = 8
 )
 
@@ -49,9 +49,9 @@ func (h delivering) send(d *delivery) Reply {
 	return h.Notify.Notify(h.work, d.sub, *d.topic, held.Content, d.hops)
 }
 
-// upgrade turns d into a delivery of the newer content c, so that this version is not sent twice.
-// It returns false for a delivery of a batch, which must send the version of its batch; d is then
-// retried.
+// upgrade turns d into a delivery of the newer content c, so that d's own version is not sent as
+// well. A delivery of a batch must send the version of its batch: then upgrade returns false, and d
+// is retried.
 func (d *delivery) upgrade(c *Content) bool {
 	if d.batch != nil {
 		return false
@@ -65,15 +65,14 @@ func (d *delivery) upgrade(c *Content) bool {
 // contentSize returns the expected size of the stored content of t.
 func (h delivering) contentSize(t Topic) int64 {
 	if t.Size > h.Options.MaxContent {
-		return 0 // its content is not stored
+		return 0 // the content is not stored
 	}
 	return t.Size
 }
 
-// pin holds the topic's content in memory during a run, so that all subscribers get the same
-// bytes and the store is read once. It waits for memory and renews the lease meanwhile. false:
-// the store has a newer version and this one is obsolete, the claim is lost, or the program is
-// stopping.
+// pin holds the topic's content in memory during a run, so that all subscribers get the same bytes
+// and the store is read once. It waits for memory and renews the lease meanwhile. It returns false
+// if the store already has a newer version, the claim is lost, or the program is stopping.
 func (run *shardRun) pin(ctx context.Context) bool {
 	topic := run.shard.Topic
 	if !topic.KeepContent {
@@ -98,8 +97,8 @@ func (run *shardRun) pin(ctx context.Context) bool {
 	}
 }
 
-// holdContent acquires a content. nil: ctx ended, or the store returned errors; then each WebSub
-// delivery waits for the content separately and the others proceed.
+// holdContent acquires a content. It returns nil if ctx ended or the store returned errors. Then
+// each WebSub delivery acquires the content separately, and deliveries of other protocols proceed.
 func (h delivering) holdContent(ctx context.Context, t Topic) *content.Held {
 	for range contentTries {
 		held, err := h.contents.Acquire(ctx, t.ID, t.Version, h.contentSize(t), true)
@@ -145,7 +144,7 @@ func (h delivering) nextTry(s Subscription, now time.Time, tries int, requested 
 		if since.IsZero() {
 			since = now
 		}
-		// The last attempt is made at the end of Ageing. Its result decides whether the
+		// The last attempt is made when Options.Ageing has passed. Its result decides whether the
 		// subscription ends.
 		return date.Earlier(now.Add(h.backoff(tries, requested)), since.Add(h.Options.Ageing))
 	}

@@ -67,7 +67,7 @@ func TestRepeatedCNWSRegistrationSucceedsWhileTopicIsUnreadable(t *testing.T) {
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.abouts = map[string]hub.About{feedURL: {Title: "The feed"}}
 		h.registerCNWS(cnwsCallback)
-		h.set("") // unreadable
+		h.set("") // the feed is unreadable
 		got := h.registerCNWS(cnwsCallback)
 		if len(got.Accepted) != 1 || len(got.Refused) != 0 || got.About.Title != "The feed" {
 			t.Errorf("registered again: %+v", got)
@@ -125,7 +125,7 @@ func TestRecoveredCNWSSubscriberIsNotRemoved(t *testing.T) {
 		h.settle(23 * time.Hour)
 		h.setReply(nil)
 		h.registerCNWS(cnwsCallback) // the subscriber was unreachable and registers again: pending deliveries are due now,
-		h.settle(6 * time.Minute)    // or when its circuit breaker closes
+		h.settle(6 * time.Minute)    // or when the circuit breaker of the subscriber closes
 		s, ok := h.cnws(cnwsCallback)
 		if !ok || s.Failures != 0 || !s.FailingSince.IsZero() || s.Sent != 1 {
 			t.Fatalf("after the recovery: %v %+v", ok, s)

@@ -10,25 +10,26 @@ import (
 )
 
 // Limits of one callback origin (scheme, host and port). A new origin may have originStart open
-// deliveries; each success adds one, each timeout halves the number.
+// deliveries; each success raises this limit by one, and each timeout halves it.
 const (
 	originStart       = 16
 	originMax         = 256
 	originMin         = 2
 	slowAfter         = 300 * time.Millisecond // a later reply makes an origin slow
-	slowIfParkedAfter = 40 * time.Millisecond  // a delivery parked after this time makes its origin slow
-	slowShare         = 0.6                    // of all slots, for slow origins together
-	newShare          = 0.85                   // of all slots, for slow and unknown origins together
+	slowIfParkedAfter = 40 * time.Millisecond  // if a delivery is parked after this time, its origin counts as slow
+	slowShare         = 0.6                    // share of all slots that slow origins may use together
+	newShare          = 0.85                   // share of all slots that slow and unknown origins may use together
 	maxOrigins        = 100_000
-	maxOriginQueue    = 256 // deliveries that wait in memory for one busy origin
+	maxOriginQueue    = 256 // maximum number of deliveries that wait in memory for one busy origin
 	leaseMargin       = 5 * time.Second
-	maxClockSkew      = 2 * time.Second // between nodes; another node may see a lease expire this much earlier
+	maxClockSkew      = 2 * time.Second // between nodes: another node may regard a lease as expired this much earlier
 	originTTL         = 10 * time.Minute
 )
 
-// A delivery is fresh when it starts. The number of fresh deliveries is bounded, because they
-// mostly use this machine's processors: more would only wait, each on a new connection and with
-// more memory. After freshFor an unanswered delivery waits for the network and frees its place.
+// A delivery counts as fresh for freshFor after its start. During this time it mostly uses this
+// machine's processors, so the number of fresh deliveries is limited: more would only wait, each
+// with a new connection and its memory. After freshFor, a delivery without a reply waits for the
+// network and no longer counts as fresh.
 const (
 	freshPerCPU  = 128
 	freshFor     = 10 * time.Millisecond
@@ -41,26 +42,26 @@ type delivery struct {
 	sub    Subscription
 	topic  *Topic // shared and immutable
 	hops   int
-	held   *content.Held // of its run, which may be over; nil: none
-	claim  int64         // of the retry loop; 0: from a batch. Guarded by batch.mu if batch is set
-	until  time.Time     // a claimed delivery must start early enough to end by then. Guarded by batch.mu if batch is set
+	held   *content.Held // the content of the run, which may have ended; nil: none
+	claim  int64         // claim of the retry loop; 0: the delivery is from a batch. Guarded by batch.mu if batch is set
+	until  time.Time     // a claimed delivery must end by then, so it must start early enough. Guarded by batch.mu if batch is set
 	finish func(*delivery, Reply)
 	origin *origin
 	batch  *deliveryBatch
 
 	// Guarded by dispatcher.mu.
 	fresh bool
-	begun time.Time // when a worker took it
+	begun time.Time // when a worker started the delivery
 
 	// Guarded by batch.mu.
 	state     deliveryState
-	excluded  bool // its topic's window does not count it until the reply arrives
+	excluded  bool // the topic's window does not count the delivery until its reply arrives
 	parkClaim int64
-	reply     *Reply // held until the parking is committed
+	reply     *Reply // kept until the parking is committed
 }
 
-// dispatcher hands deliveries to workers: at most max at once and at most limit per origin.
-// Origins take turns, so that a dead or slow one never delays another.
+// dispatcher assigns deliveries to workers: at most max at once in total, and at most limit per
+// origin. Origins take turns, so that an unreachable or slow origin never delays the others.
 type dispatcher struct {
 	max      int
 	timeout  time.Duration
@@ -73,19 +74,19 @@ type dispatcher struct {
 	mu             sync.Mutex
 	origins        map[string]*origin
 	ready          []*origin // fast origins in order of arrival, one delivery per turn
-	readyNew       []*origin // unknown origins: they get every other turn, not every slot
+	readyNew       []*origin // unknown origins: they get every other turn, but not every slot
 	readySlow      []*origin
 	newIsNext      bool // the next turn belongs to readyNew
 	inFlight       int
 	slow           int         // open deliveries to slow origins
 	unknown        int         // open deliveries to unknown origins
 	fresh          int         // open deliveries that are still fresh
-	freshList      []*delivery // in the order of their start; contains the fresh ones
+	freshList      []*delivery // started deliveries in order of start, including all that are still fresh
 	agingScheduled bool        // a timer will run expireFresh
 	queued         int
 	workers        int         // workers that have a delivery or are taking one
 	idle           []chan bool // wake-ups of idle workers, the most recent last
-	minIdle        int         // fewest idle workers since the last trim
+	minIdle        int         // minimum number of idle workers since the last trim
 	trimScheduled  bool        // a timer will run trimIdleWorkers
 	stopped        bool
 }
@@ -94,8 +95,8 @@ func newDispatcher(max int, timeout time.Duration, now func() time.Time, stats *
 	return &dispatcher{max: max, timeout: timeout, maxFresh: freshPerCPU * runtime.GOMAXPROCS(0), now: now, send: send, stats: stats, origins: map[string]*origin{}}
 }
 
-// submit queues deliveries. A delivery that must wait (breaker open, queue of its origin full)
-// finishes immediately with NotTried and a RetryAfter.
+// submit queues deliveries. If a delivery must wait because the breaker of its origin is open or
+// its queue is full, the delivery finishes immediately with NotTried and RetryAfter.
 func (d *dispatcher) submit(batch []*delivery) {
 	type refusal struct {
 		v    *delivery
@@ -123,7 +124,8 @@ func (d *dispatcher) submit(batch []*delivery) {
 	}
 }
 
-// admit reports whether o accepts another delivery into memory, else how long to wait.
+// admit reports whether o accepts another delivery into memory. If not, it returns how long the
+// delivery must wait.
 func (d *dispatcher) admit(o *origin, now time.Time) (time.Duration, bool) {
 	if now.Before(o.openUntil) {
 		return o.openUntil.Sub(now), false
@@ -137,8 +139,8 @@ func (d *dispatcher) admit(o *origin, now time.Time) (time.Duration, bool) {
 	return d.postpone(o), false
 }
 
-// postpone returns how long a delivery waits. It works like a queue: each postponed delivery gets
-// its turn at the rate at which the origin replies.
+// postpone returns how long a delivery must wait. It simulates a queue: postponed deliveries take
+// turns at the rate at which the origin replies.
 func (d *dispatcher) postpone(o *origin) time.Duration {
 	now := d.now()
 	step := max(o.took/time.Duration(max(o.limit, 1)), time.Millisecond)
@@ -180,18 +182,18 @@ func (d *dispatcher) startable() bool {
 	return d.inFlight < d.max && d.fresh < d.maxFresh && d.hasReady()
 }
 
-// hasReady reports whether an origin could start another delivery if a slot is free.
+// hasReady reports whether an origin could start another delivery if a slot were free.
 func (d *dispatcher) hasReady() bool {
 	return len(d.ready) > 0 || len(d.readyNew) > 0 && d.hasNewCapacity() || len(d.readySlow) > 0 && d.hasSlowCapacity()
 }
 
-// hasNewCapacity reports whether an unknown origin may use another slot. Any number of them may
-// be dead, and origins known to be fast must not wait for that.
+// hasNewCapacity reports whether an unknown origin may use another slot. Unknown origins may be
+// unreachable, so some slots are reserved for origins that are known to be fast.
 func (d *dispatcher) hasNewCapacity() bool {
 	return float64(d.slow+d.unknown) < newShare*float64(d.max)
 }
 
-// next returns the ready list that may start next; nil: none.
+// next returns the ready list that has the next turn, or nil if no origin is ready.
 func (d *dispatcher) next() *[]*origin {
 	useNew := len(d.readyNew) > 0 && d.hasNewCapacity()
 	switch {
@@ -254,7 +256,7 @@ func (d *dispatcher) addFresh(v *delivery) {
 }
 
 // expireFresh ends the freshness of deliveries that started long ago. While the processors are
-// busy, the limit is longer, because the delay is not the network's.
+// busy, deliveries stay fresh longer, because the network does not cause the delay.
 func (d *dispatcher) expireFresh() {
 	isBusy := d.busy != nil && d.busy()
 	d.mu.Lock()
@@ -279,7 +281,7 @@ func (d *dispatcher) expireFresh() {
 	d.startWorkers()
 }
 
-// scheduleAging starts a timer for expireFresh if a delivery waits for it.
+// scheduleAging starts a timer for expireFresh if a fresh delivery keeps others from starting.
 func (d *dispatcher) scheduleAging() {
 	if !d.agingScheduled && d.fresh >= d.maxFresh && d.hasReady() {
 		d.agingScheduled = true
@@ -295,16 +297,16 @@ func (d *dispatcher) deliver(v *delivery) {
 	case withdrawn:
 		d.done(v, Reply{NotTried: true})
 	case !until.IsZero() && until.Sub(d.now()) < d.timeout+maxClockSkew:
-		// The delivery waited so long that, by another node's clock, its lease could end before the
-		// reply.
+		// By the clock of another node, the lease could end before the reply, because the delivery
+		// has waited too long.
 		d.done(v, Reply{NotTried: true, RetryAfter: time.Millisecond})
 	default:
 		d.done(v, d.send(v))
 	}
 }
 
-// begin is called when v is about to be sent. It returns the end of its claim, or gone if v was
-// withdrawn.
+// begin is called just before v is sent. It returns the end of the claim of v. gone reports that v
+// was withdrawn.
 func (v *delivery) begin() (until time.Time, gone bool) {
 	if v.batch == nil {
 		return v.until, false
@@ -317,7 +319,7 @@ func (v *delivery) begin() (until time.Time, gone bool) {
 	return v.until, v.state == withdrawn
 }
 
-// done frees the slot, updates the origin and hands the reply to v.finish.
+// done frees the slot, updates the origin and passes the reply to v.finish.
 func (d *dispatcher) done(v *delivery, r Reply) {
 	d.mu.Lock()
 	o := v.origin
@@ -350,9 +352,8 @@ func (d *dispatcher) markSlow(open []*delivery) {
 	}
 }
 
-// expectsReply reports whether a reply to one of these deliveries is expected soon: within
-// blocked plus twice the usual time of its origin. A delivery that waits for its origin does not
-// count.
+// expectsReply reports whether a reply to one of these deliveries is expected soon: within blocked
+// plus twice the usual time of its origin. Deliveries that were not sent yet are ignored.
 func (d *dispatcher) expectsReply(open []*delivery, blocked time.Duration) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -365,22 +366,24 @@ func (d *dispatcher) expectsReply(open []*delivery, blocked time.Duration) bool 
 	return false
 }
 
-// hasFreeSlots reports whether slots are free and no origin is ready. Then waiting deliveries
-// wait for their own origin, and the window of their shard holds up the others.
+// hasFreeSlots reports whether slots are free and no origin is ready. Then each waiting delivery
+// waits for its own origin only, and holds up the other deliveries of its shard's window.
 func (d *dispatcher) hasFreeSlots() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.inFlight < d.max*9/10 && !d.hasReady()
 }
 
-// load returns the number of deliveries in memory, and how many of them are being sent.
+// load returns the number of deliveries in memory, and the number of deliveries that are being
+// sent.
 func (d *dispatcher) load() (queue, inFlight int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.queued + d.inFlight, d.inFlight
 }
 
-// countOrigins counts all origins, the slow ones and those with an open breaker.
+// countOrigins returns the number of all origins, of slow origins, and of origins with an open
+// breaker.
 func (d *dispatcher) countOrigins() (all, slow, open int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -396,8 +399,8 @@ func (d *dispatcher) countOrigins() (all, slow, open int) {
 	return len(d.origins), slow, open
 }
 
-// stop starts nothing more and returns waiting deliveries as NotTried. It returns when all
-// deliveries have ended and all replies were handed over, or when ctx ends.
+// stop ends the start of deliveries and returns waiting deliveries as NotTried. It returns when all
+// replies were passed on, or when ctx ends.
 func (d *dispatcher) stop(ctx context.Context) {
 	d.mu.Lock()
 	d.stopped = true
@@ -417,7 +420,7 @@ func (d *dispatcher) stop(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		d.mu.Lock()
-		working := d.workers // workers that are sending or handing over a reply
+		working := d.workers // number of workers that are sending or passing on a reply
 		d.mu.Unlock()
 		if working == 0 {
 			return

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// RenewWithin returns the time within which a registration of that lifetime must be renewed:
-// 24/25 of it, as 24 of 25 hours in rssCloud, rounded down.
+// RenewWithin returns the time within which a registration with this lifetime must be renewed:
+// 24/25 of the lifetime, rounded down. rssCloud registrations last 25 hours and must be renewed
+// every 24.
 //
 // spec:rsscloud-2009#renew-24h
 func RenewWithin(lifetime time.Duration) time.Duration {

@@ -11,15 +11,15 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// The guards recover from panics while input of unknown clients is decoded. The calls run in the
-// hub's own goroutines, where a panic would end the process. A panic ends only its request and is
-// logged with its stack.
+// The guards recover from panics while the program decodes input of unknown clients. Without them a
+// panic in one of the hub's own goroutines would end the process. With them it ends only its
+// request and is logged with its stack.
 
 type guardedFetcher struct {
 	Fetcher
 	log *slog.Logger
-	// parsing bounds concurrent parsing: more would not finish sooner, and each document may need
-	// many times its size in memory.
+	// parsing limits the number of documents that are parsed concurrently: more would not finish
+	// sooner, and a document may need many times its size in memory.
 	parsing chan struct{}
 }
 
@@ -68,7 +68,7 @@ type guardedNotifier struct {
 func (g guardedNotifier) Notify(ctx context.Context, sub Subscription, topic Topic, content *Content, hops int) (r Reply) {
 	defer func() {
 		if p := recover(); p != nil {
-			_ = caught(g.log, "notify", sub.Callback, p) // a local failure, not the subscriber's
+			_ = caught(g.log, "notify", sub.Callback, p) // a local failure, which is not reported as the subscriber's
 			r = Reply{NotTried: true, RetryAfter: time.Minute}
 		}
 	}()

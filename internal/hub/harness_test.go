@@ -24,29 +24,29 @@ type harness struct {
 	dir   string
 	store hub.Store
 	hub   *hub.Hub
-	stop  func() // gracefully
+	stop  func() // stops the hub gracefully
 	nodes int64
 
 	mu            sync.Mutex
-	feeds         map[string]string // body; "": unreadable
+	feeds         map[string]string // key: URL, value: body; "": the feed cannot be read
 	slow          time.Duration     // duration of every fetch
 	fetches       []fetchLine
-	reply         func(callback string, n int) hub.Reply // n: earlier notifications of this callback
-	hold          map[string]time.Duration               // slow callbacks and their delay
+	reply         func(callback string, n int) hub.Reply // n: number of earlier notifications of this callback
+	hold          map[string]time.Duration               // key: slow callback, value: delay of its reply
 	notifications map[string][]notification
 	consent       func(sub hub.Subscription, feed string, challenge bool) error
-	confirm       func(in hub.Intent) error            // nil: everything is confirmed
+	confirm       func(in hub.Intent) error            // nil: callbacks confirm everything
 	intents       []hub.Intent                         // confirmed or denied, in order
-	abouts        map[string]hub.About                 // by URL
-	pages         map[string][]string                  // feeds that a page links to
-	discovered    int                                  // pages searched for feeds
-	types         map[string]string                    // Content-Type by URL
-	origin        func(hub.Fetch) (hub.Fetched, error) // replaces feeds; nil: feeds
-	modified      time.Time                            // of the feed, if it is a file
+	abouts        map[string]hub.About                 // key: URL
+	pages         map[string][]string                  // key: URL of a page, value: feeds that the page links to
+	discovered    int                                  // number of pages that were searched for feeds
+	types         map[string]string                    // key: URL, value: Content-Type
+	origin        func(hub.Fetch) (hub.Fetched, error) // answers instead of feeds; nil: feeds answers
+	modified      time.Time                            // Last-Modified of the feed, if it is a file
 	shared        bool                                 // nodes share the store
 	wrapConfirmer func(*harness) hub.IntentConfirmer   // nil: the harness itself
 	wrapStore     func(hub.Store) hub.Store
-	keepOpen      bool // the store is not closed when the hub stops
+	keepOpen      bool // the store stays open when the hub stops
 }
 
 type fetchLine struct {
@@ -59,12 +59,12 @@ type notification struct {
 	at      time.Time
 	version int64
 	hops    int
-	content string // "": none; prefixed by its type
+	content string // type and body; "": without content
 }
 
 const feedURL = "http://feeds.test/rss.xml"
 
-// withHarness runs a test in a bubble.
+// withHarness runs a test in a synctest bubble, with a running hub.
 func withHarness(t *testing.T, options hub.Options, do func(*testing.T, *harness)) {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,7 +76,7 @@ func withHarness(t *testing.T, options hub.Options, do func(*testing.T, *harness
 	})
 }
 
-// start opens the store and runs a hub; also after a stop or a crash.
+// start opens the store and runs a hub. A test may call it again after a stop or a crash.
 func (h *harness) start(options hub.Options) {
 	h.t.Helper()
 	log := slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))

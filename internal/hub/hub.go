@@ -1,12 +1,13 @@
 // Package hub verifies that a feed changed and notifies its subscribers.
 //
 // The [Store] holds all state; a wake-up is only a hint. Pending deliveries, their subscribers and
-// their due times are rows, so a crash loses nothing and another process on the same database
+// their due times are rows. After a crash nothing is lost, and another process on the same database
 // continues the work. Start with [Hub] and its methods Run, Ping and Register.
 //
 // The hub does not know wire formats: a [Fetcher] reads feeds, a [Notifier] notifies subscribers
-// and a [Verifier] obtains their consent. This package implements the protocol rules about
-// meaning: 25 hours, three errors, the top of the hour.
+// and a [Verifier] obtains their consent. This package implements the rules that are independent of
+// the format: registrations end after 25 hours, three consecutive errors end a registration, and
+// the sweep runs at the top of the hour.
 package hub
 
 import (
@@ -26,7 +27,8 @@ type (
 	Spent      = limit.Spent
 )
 
-// Fetcher reads a topic. It applies the egress rules and all limits of size and time.
+// Fetcher reads a topic. It applies the rules for outgoing requests (allowed addresses) and all
+// limits of size and time.
 type Fetcher interface {
 	// Fetch reads f.URL once, conditionally if f.ETag is set. An error is a fault.Unreadable, or
 	// a fault.Refused for a forbidden address; its message is safe to show to the public.
@@ -44,11 +46,11 @@ type Fetch struct {
 // Fetched is a successful response: a body, or NotModified.
 type Fetched struct {
 	NotModified                     bool
-	Status                          int // status of the response; 0: no server was contacted
+	Status                          int // HTTP status of the response; 0: no server was contacted
 	Hash                            []byte
 	Body                            []byte
 	ETag, LastModified, ContentType string
-	Date                            string // the origin's clock, as sent; "": none
+	Date                            string // Date header of the response, unchanged; "": none
 	URL                             string // URL after redirects
 	// About parses the body and returns its own description; nil: unknown. It is called only when
 	// needed and may take as long as parsing takes.
@@ -58,9 +60,9 @@ type Fetched struct {
 
 // Notifier sends one notification and waits for the reply.
 type Notifier interface {
-	// Notify notifies sub of a change of topic. content is the body for a WebSub subscriber and
-	// nil for all others. The timer starts when the connection is dialled. Failures of this
-	// program are not reported as the subscriber's: if the request could not be tried,
+	// Notify notifies sub of a change of topic. content is the body for a WebSub subscriber and nil
+	// for all others. The timer starts when the connection is dialled. A failure of this program
+	// does not count as a failure of the subscriber: if the request could not be tried,
 	// Reply.NotTried is set.
 	Notify(ctx context.Context, sub Subscription, topic Topic, content *Content, hops int) Reply
 }
@@ -69,11 +71,11 @@ type Notifier interface {
 type Reply struct {
 	OK         bool
 	Gone       bool          // the subscriber ended the subscription: 410, or the protocol's equivalent
-	Skipped    bool          // nothing to send (the content is too large): nothing was sent, nothing is pending
+	Skipped    bool          // nothing was sent, because the content is too large, and nothing is pending
 	NotTried   bool          // nothing was sent for a local reason (draining, no sockets)
 	Timeout    bool          // OK is false because time ran out
 	RetryAfter time.Duration // requested by the subscriber; 0: not requested
-	Took       time.Duration // from the dial (or the write on an open connection) to the reply
+	Took       time.Duration // time from the dial, or from the write on an open connection, to the reply
 	Text       string        // why OK is false, safe to show to the public
 	Exchange   event.Exchange
 }
@@ -81,8 +83,8 @@ type Reply struct {
 // Verifier obtains the consent of a callback.
 type Verifier interface {
 	// Verify sends the test call (challenge false) or the challenge request for topic, of which
-	// only URL and About are set. nil means consent; a fault.Refused or fault.Unreadable gives
-	// the reason in words that are safe to show to the public.
+	// only URL and About are set. nil means consent. The message of a fault.Refused or
+	// fault.Unreadable is the reason, and is safe to show to the public.
 	Verify(ctx context.Context, sub Subscription, topic Topic, challenge bool) (event.Exchange, error)
 }
 
@@ -92,8 +94,8 @@ type Ping struct {
 	Via            string     // event.Event.Via
 	Source         netip.Addr // address of the sender; the zero Addr is this program
 	Hops           int        // number of hubs that forwarded this ping
-	ReaderNotified bool       // the aggregator has received this change; see [Hub.OnPing] and [Hub.Admit]
-	Count          bool       // count PingResult.Subscribers
+	ReaderNotified bool       // the aggregator has already received this change; see [Hub.OnPing] and [Hub.Admit]
+	Count          bool       // set PingResult.Subscribers
 	OnlyThisURL    bool       // check only the topic with exactly this URL; the caller pings the feed's other URLs itself
 	// Forward marks a push that this program received for its aggregator; the hub forwards it to
 	// its subscribers. Without subscribers the ping has no effect and is neither logged nor
@@ -101,12 +103,12 @@ type Ping struct {
 	Forward bool
 
 	listed   bool // recent changes already contain this change
-	followUp bool // no client pinged: Topic.AgainAt has passed
+	followUp bool // the hub checks because Topic.AgainAt has passed, without a ping of a client
 	origin   any  // trace of the sender, from Tracer.Origin
 }
 
-// PingResult is the outcome of a ping. The zero value with a nil error means: accepted, nothing
-// known yet.
+// PingResult is the outcome of a ping. The zero value with a nil error means that the ping was
+// accepted and no topic is known yet.
 type PingResult struct {
 	Known   bool  // the topic has subscribers, or the aggregator follows it
 	Checked bool  // the feed was read for this ping
@@ -115,7 +117,7 @@ type PingResult struct {
 	Version int64 // the topic's version after the check
 
 	Topic       string // URL of the topic that was checked; "": none
-	Subscribers int64  // number notified of the change, if Ping.Count is set; -1: the count failed
+	Subscribers int64  // number of subscribers to be notified of the change, if Ping.Count is set; -1: the count failed
 }
 
 // Registration requests notifications.
@@ -124,7 +126,7 @@ type Registration struct {
 	Callback  string // absolute URL, built by the endpoint from the request
 	Procedure string
 	Feeds     []string
-	Challenge bool       // consent by challenge (the request named a domain), else by test call
+	Challenge bool       // consent by challenge, because the request named a domain; false: by test call
 	Source    netip.Addr // address of the request's client
 	Via       string
 
@@ -137,7 +139,7 @@ type Registered struct {
 	Refused  []Refusal
 	Expires  time.Time
 	Lasts    time.Duration // from now to Expires, as configured
-	About    About         // description of the first accepted feed
+	About    About         // description of the first accepted feed, as declared by the feed
 }
 
 // Refusal is a feed that was not accepted, with the reason as one sentence for the client.
@@ -149,7 +151,7 @@ type Options struct {
 	MaxErrors            int                        // consecutive changes that may fail [3]
 	PingInterval         time.Duration              // minimum time between two checks of one feed [1 s]
 	CallbackTimeout      time.Duration              // limit for one notification, from the dial [15 s]
-	Retry                []time.Duration            // delays after failed attempts; the last one repeats [5s 30s 2m 10m 1h]
+	Retry                []time.Duration            // delays after failed attempts; the last one is repeated [5s 30s 2m 10m 1h]
 	AckWithin            time.Duration              // a ping is stored and answered within this time, even if the check takes longer [2.5 s]
 	MaxInFlight          int                        // concurrent notifications [512]
 	MaxUnrecorded        int                        // deliveries per topic that a node may have sent but not recorded, if nodes share the store [500]
@@ -159,28 +161,30 @@ type Options struct {
 	MaxEvents            int64                      // maximum number of log rows; the oldest are removed first [5,000,000]
 	KeepChanges          time.Duration              // maximum age of recent changes [720 h]
 	Ageing               time.Duration              // how long an unreachable CNWS subscriber is retried [24 h, also the minimum]
-	MaxContent           int64                      // maximum bytes of a topic; a larger one is not delivered to WebSub subscribers [1 MiB]
+	MaxContent           int64                      // maximum bytes of a topic with content; a larger topic is not delivered to WebSub subscribers [1 MiB]
 	ContentMemory        int64                      // bytes of contents held in memory for deliveries [128 MiB]
 	NotifyWithoutContent bool                       // notify WebSub subscribers of larger topics without content
 	MinLease             time.Duration              // minimum lease of a WebSub subscription [5 min]
 	MaxLease             time.Duration              // maximum lease, and the default if the request has none [240 h]
 	MaxRequests          int64                      // pending WebSub requests; further ones are rejected [100,000]
-	Topics               string                     // topics that WebSub subscribers may request: TopicsOpen and so on [TopicsOpen]
-	IsOwnTopic           func(url string) bool      // reports a topic that this program serves; nil: none
+	Topics               string                     // which topics WebSub subscribers may request: TopicsOpen and so on [TopicsOpen]
+	IsOwnTopic           func(url string) bool      // reports whether this program serves a topic; nil: it serves none
 	Names                func(url string) []string  // returns all URLs of a topic that this program serves, nil for other topics; nil: each topic has one URL
-	IsPrivate            func(url string) bool      // reports the URL of a private feed, which is never notified or recorded; nil: none
-	IsOwnURL             func(callback string) bool // reports one of this server's endpoints; nil: none
-	// Callable returns why a callback can never be called, judged by its URL alone; nil: unknown.
-	// The client gets the error before the callback is tried.
+	IsPrivate            func(url string) bool      // reports whether a URL belongs to a private feed, which is never notified or recorded; nil: there are none
+	IsOwnURL             func(callback string) bool // reports whether a callback is one of this server's own endpoints; nil: there are none
+	// Callable returns an error if a callback can never be called, judging by its URL alone, so
+	// that the client gets the error before the callback is tried. If Callable is nil, every URL is
+	// tried.
 	Callable func(callback string) error
-	// Readable does the same for a topic; it is not called for topics of IsOwnTopic.
+	// Readable returns an error if a topic can never be read, judging by its URL alone. It is not
+	// called for topics of IsOwnTopic. If Readable is nil, every URL is tried.
 	Readable func(topic string) error
 }
 
 // Values of Options.Topics.
 const (
 	TopicsOpen  = "open"  // any readable topic
-	TopicsKnown = "known" // topics that have subscribers, and this program's own
+	TopicsKnown = "known" // topics that have subscribers, and topics that this program serves
 	TopicsOwn   = "own"   // topics that this program serves
 )
 
@@ -199,21 +203,21 @@ type Hub struct {
 	Now     func() time.Time // the program's steady clock; nil: time.Now
 	// Hint signals other nodes that rows are due; they call Wake. Nil for a single node.
 	Hint func()
-	// OnPing hands a ping to the aggregator, with each URL of the feed once and the Via of the
-	// ping. known reports that the aggregator follows the feed and has stored the resulting work.
-	// The hub calls it before it answers any ping, so it must be fast; its error becomes the
-	// ping's. Nil: no aggregator.
+	// OnPing passes a ping to the aggregator: each URL of the feed once, and Ping.Via. known
+	// reports that the aggregator follows the feed and has stored the resulting work. The hub calls
+	// OnPing before it answers any ping, so OnPing must be fast. If it returns an error, the ping
+	// fails with this error. Nil: no aggregator.
 	OnPing func(ctx context.Context, urls []string, via string) (known bool, err error)
 	// Trace receives the steps of changes; nil: no tracing.
 	Trace Tracer
-	// Busy reports that the processors are saturated, so that more concurrency would only slow
-	// down every task. It is called often. Nil: never busy.
+	// Busy reports that the processors are saturated, so that more concurrency would only slow down
+	// all tasks. It is called often. Nil: never busy.
 	Busy func() bool
-	// Allowances is the store in which the nodes on one database add up their use of the rates; nil: a single
-	// node, or separate rates per node.
+	// Allowances is the store in which the nodes on one database add up their use of the rate
+	// limits. Nil: this node has rate limits of its own.
 	Allowances Allowances
-	// Random spreads delays so that waiting clients do not return simultaneously. It returns a
-	// number in [0, 1) and must be safe for concurrent use; nil: math/rand.
+	// Random spreads delays so that waiting clients do not all return at the same time. It returns
+	// a number in [0, 1) and must be safe for concurrent use; nil: math/rand.
 	Random func() float64
 
 	state
@@ -223,8 +227,8 @@ type Hub struct {
 type Live struct {
 	Node     int64     `json:"node,string"`
 	Started  time.Time `json:"started"`
-	InFlight int       `json:"in_flight"` // notifications being sent
-	Queue    int       `json:"queue"`     // notifications in memory, waiting or being sent
+	InFlight int       `json:"in_flight"` // notifications that are being sent
+	Queue    int       `json:"queue"`     // notifications in memory, either waiting or being sent
 	Origins  int       `json:"origins"`   // known callback origins
 	Slow     int       `json:"slow"`      // origins known to be slow
 	Open     int       `json:"open"`      // origins whose breaker is open

@@ -25,15 +25,15 @@ const (
 	maxIntentAge      = 24 * time.Hour   // older intents are dropped
 )
 
-// intentRetry returns the delays after a callback did not answer. After the last one the intent
-// is dropped.
+// intentRetry returns the delays before the attempts after a callback that did not answer. After
+// the last attempt fails, the intent is dropped.
 func intentRetry() []time.Duration { return []time.Duration{10 * time.Second, time.Minute} }
 
 // IntentConfirmer sends verification requests to callbacks.
 type IntentConfirmer interface {
 	// Confirm asks the callback to confirm the intent; nil means confirmed. Errors: fault.Refused
-	// for any other answer, fault.Unreadable without an answer, fault.Unavailable if a local
-	// failure prevented the request.
+	// if the callback answered otherwise, fault.Unreadable if it did not answer, fault.Unavailable
+	// if a local failure prevented the request.
 	Confirm(ctx context.Context, in Intent) (event.Exchange, error)
 	// Deny notifies the callback that its subscription was denied, with the reason. It returns the
 	// errors of Confirm, and nil for any answer.
@@ -81,7 +81,7 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 	return nil
 }
 
-// requesting verifies requests of WebSub subscribers.
+// requesting contains the methods that verify requests of WebSub subscribers.
 type requesting struct{ *Hub }
 
 // checkIntent makes all checks that need no request to the callback or topic.
@@ -125,8 +125,8 @@ func (h requesting) checkIntent(ctx context.Context, in Intent, source netip.Add
 	return h.intentFits(ctx, now)
 }
 
-// intentFits rejects a request if too many are pending. They are counted at intervals, and new
-// ones are added in between.
+// intentFits rejects a request if too many are pending. The pending requests are counted at
+// intervals; between two counts, each new request adds one.
 //
 // spec:cloudburst#limits-429
 func (h requesting) intentFits(ctx context.Context, now time.Time) error {
@@ -183,7 +183,7 @@ func eventOf(in Intent, kind, message string) event.Event {
 		Detail: detail(event.Exchange{Callback: in.Callback})}
 }
 
-// intentLoop verifies stored requests. A request in progress continues while the hub drains.
+// intentLoop verifies stored requests. When the hub stops, requests in progress still finish.
 func (h requesting) intentLoop(ctx context.Context) {
 	loop := lease.Loop[Intent]{
 		Claim: h.Store.ClaimIntents, Next: delivering(h).nextDue, Do: func(_ context.Context, in Intent) { h.process(in) },
@@ -215,7 +215,8 @@ func (h requesting) process(in Intent) {
 		endCallback()
 	}
 	if h.work.Err() != nil && d.Subscription == nil && !d.Remove {
-		// Stopping: an interrupted verification has no result, and another node continues.
+		// The hub is stopping and interrupted the verification, so there is no result; another node
+		// continues.
 		d = h.retryLater(in, h.now(), in.Tries, nil)
 	}
 	h.stamp(d.Events)
@@ -225,7 +226,7 @@ func (h requesting) process(in Intent) {
 		return
 	}
 	if !applied {
-		return // a newer request has replaced this one
+		return // a newer request replaced this one meanwhile
 	}
 	h.publish(d.Events...)
 	sweeping(h).forgetCounts()
@@ -287,7 +288,8 @@ func (h requesting) verifySubscribe(ctx context.Context, in Intent, endRead func
 	return d
 }
 
-// renews reports that in renews a live subscription, which an unreadable topic must not end.
+// renews reports whether in renews a live subscription. An unreadable topic must not end such a
+// subscription.
 func (h requesting) renews(ctx context.Context, in Intent, err error) bool {
 	if fault.CodeOf(err) != fault.Unreadable {
 		return false
@@ -307,7 +309,7 @@ func (h requesting) verifyUnsubscribe(ctx context.Context, in Intent) IntentResu
 	return IntentResult{Intent: in, Remove: true, Events: []event.Event{e}}
 }
 
-// confirm verifies the callback. If failed is true, d is the result, which changes no
+// confirm verifies the callback. If failed is true, d is the result to store; it changes no
 // subscription.
 //
 // spec:websub-2018#verification-failed
@@ -328,9 +330,9 @@ func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, f
 	return x, true, IntentResult{Intent: in, Events: []event.Event{e}}
 }
 
-// admitIntent applies the limits of the hosts of callback and feed, so that none receives too
-// many requests and a slow one does not delay the others. The caller must call the returned
-// functions at the end. endCallback is nil if the intent must wait; d then postpones it.
+// admitIntent applies the limits of the hosts of callback and feed, so that no host receives too
+// many requests and a slow host does not delay the others. When the work ends, the caller must call
+// the returned functions. If the intent must wait, endCallback is nil and d postpones the intent.
 func (h requesting) admitIntent(in Intent) (endCallback, endRead func(), d IntentResult) {
 	host, feedHost := href.Host(in.Callback), href.Host(in.Topic)
 	endCallback, ok := h.openIntents.Acquire("ask " + host)
@@ -353,7 +355,7 @@ func (h requesting) admitIntent(in Intent) (endCallback, endRead func(), d Inten
 	return endCallback, endRead, d
 }
 
-// postpone assigns an intent its turn among those that wait for a host.
+// postpone assigns to an intent the next turn among the intents that wait for a host.
 func (h requesting) postpone(in Intent, l *limit.Limiter, host string) IntentResult {
 	now := h.now()
 	return h.retryLater(in, now.Add(max(l.Turn(host, now), time.Second)), in.Tries, nil)
@@ -377,7 +379,7 @@ func (h requesting) retryLater(in Intent, at time.Time, tries int, err error) In
 	return d
 }
 
-// sendDenial notifies the callback of the denial, as far as possible.
+// sendDenial notifies the callback of the denial. It retries if the callback does not answer.
 func (h requesting) sendDenial(ctx context.Context, in Intent) IntentResult {
 	x, err := h.Ask.Deny(ctx, in)
 	x.Callback = in.Callback
@@ -395,7 +397,7 @@ func (h requesting) sendDenial(ctx context.Context, in Intent) IntentResult {
 	return IntentResult{Intent: in, Events: []event.Event{e}}
 }
 
-// isInternal reports a failure that neither topic nor callback caused.
+// isInternal reports whether a failure was caused by neither the topic nor the callback.
 func isInternal(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.Unavailable, fault.TooMany, fault.Internal, fault.Unsupported:
@@ -404,7 +406,7 @@ func isInternal(err error) bool {
 	return false
 }
 
-// denials returns intents that notify the owners of removed WebSub subscriptions.
+// denials returns intents that notify the callbacks of removed WebSub subscriptions.
 func (h requesting) denials(ctx context.Context, subs []Subscription, reason string) ([]Intent, error) {
 	var list []Intent
 	now := h.now()

@@ -74,8 +74,8 @@ func TestConfirmedWebSubSubscriberReceivesContent(t *testing.T) {
 	})
 }
 
-// A subscriber that has confirmed receives every later change, even before its subscription is
-// stored.
+// A subscriber that has confirmed receives every later change, even a change that happens before
+// its subscription is stored.
 func TestPingDuringVerificationReachesNewSubscriber(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -169,7 +169,7 @@ func TestUnsubscribeRequestRequiresConfirmation(t *testing.T) {
 func TestUnsubscribeRequestDoesNotReplaceSubscribeRequest(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		h.slow = 2 * time.Second // the topic is being read when the other client sends its request
+		h.slow = 2 * time.Second // this read is still running when the other client sends its request
 		if err := h.request(hub.ModeSubscribe, sub1, "s", 0); err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func TestDeniedSubscriptionMessagesAreRateLimitedPerHost(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
-		h.set("") // unreadable, so that all requests are denied
+		h.set("") // the feed is unreadable, so that all requests are denied
 		h.requests(feedURL, "victim.test", 600)
 		h.settle(10 * time.Second)
 		if denied := len(h.intentsOf(hub.ModeDenied)); denied > 590 {
@@ -61,7 +61,7 @@ func TestDeniedSubscriptionMessagesAreRateLimitedPerHost(t *testing.T) {
 	})
 }
 
-// hangingConfirmer lets the callbacks of one host hang.
+// hangingConfirmer never gets an answer from the callbacks of one host.
 type hangingConfirmer struct{ *harness }
 
 func (s hangingConfirmer) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, error) {

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// The clock of another node may be ahead of the local clock; it then claims the shard earlier by
-// the difference.
+// If the clock of another node is ahead, that node claims the shard earlier by the difference.
 func TestDeliveryThatCouldOutliveItsLeaseIsNotStarted(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[time.Duration]bool{

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// detail encodes an exchange for the operator.
+// detail encodes an exchange as JSON for Event.Detail, which only the operator sees.
 func detail(x event.Exchange) json.RawMessage {
 	if x == (event.Exchange{}) {
 		return nil

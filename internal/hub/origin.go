@@ -14,9 +14,9 @@ type origin struct {
 	limit     int
 	listed    bool // the origin is in a ready list
 	slow      bool
-	known     bool          // it has replied or timed out before
+	known     bool          // the origin has replied or timed out before
 	took      time.Duration // smoothed time to a reply
-	timeouts  int           // consecutive
+	timeouts  int           // consecutive timeouts
 	opens     int           // consecutive openings of the breaker
 	openUntil time.Time
 	nextTurn  time.Time // turn of the last postponed delivery
@@ -37,7 +37,8 @@ func (d *dispatcher) originOf(callback string, now time.Time) *origin {
 	return o
 }
 
-// forget removes idle origins. Origins in use stay, regardless of their number.
+// forget removes origins without open or waiting deliveries: those that were not used for
+// originTTL, and half of the rest. Origins with deliveries stay, even if there are too many.
 func (d *dispatcher) forget() {
 	old := d.now().Add(-originTTL)
 	rest := 0
@@ -51,7 +52,7 @@ func (d *dispatcher) forget() {
 	}
 }
 
-// The circuit breaker of an origin.
+// Circuit breaker of an origin: it opens for breakerFirst, and longer each time, up to breakerLast.
 const (
 	breakerTrips = 8 // consecutive timeouts that open the breaker
 	breakerFirst = 30 * time.Second
@@ -73,7 +74,7 @@ func (d *dispatcher) learn(o *origin, r Reply) {
 		return
 	}
 	o.limit = max(o.limit/2, originMin)
-	// Deliveries started before the breaker opened carry no new information.
+	// If a delivery started before the breaker opened, its timeout carries no new information.
 	if o.timeouts++; o.timeouts >= breakerTrips && !d.now().Before(o.openUntil) {
 		o.openUntil = d.now().Add(min(breakerFirst<<min(o.opens, 8), breakerLast))
 		o.opens++
@@ -87,7 +88,7 @@ func (d *dispatcher) class(o *origin, slow, known bool) {
 	d.count(o, o.inFlight)
 }
 
-// count adds n to the open deliveries of an origin's class.
+// count adds n to the number of open deliveries of the origin's class (slow or unknown).
 func (d *dispatcher) count(o *origin, n int) {
 	switch {
 	case o.slow:

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Deliveries that run at the same time also time out together. They count as one reason to wait.
+// Deliveries that run at the same time also time out together. They count as one failure when the
+// breaker computes its delay.
 func TestBurstOfTimeoutsOpensTheCircuitBreakerOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -29,8 +30,8 @@ func TestBurstOfTimeoutsOpensTheCircuitBreakerOnce(t *testing.T) {
 	})
 }
 
-// Any number of unknown hosts can be unreachable. Slots are reserved for hosts that are known to
-// respond quickly.
+// Any number of unknown hosts may be unreachable, so some slots are reserved for hosts that are
+// known to reply quickly.
 func TestUnknownHostsDoNotUseAllDeliverySlots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,7 +62,7 @@ func TestUnknownHostsDoNotUseAllDeliverySlots(t *testing.T) {
 			t.Fatalf("%d of 10 were notified", delivered.Load())
 		}
 		d.submit(batch(1000, "http://dead%d.test/"))
-		<-time.After(time.Second) // after this time, deliveries that wait for the network no longer count as new
+		<-time.After(time.Second) // deliveries are fresh for a shorter time than this, and then wait for the network
 		d.submit(batch(10, "http://quick%d.test/"))
 		<-time.After(time.Second)
 		synctest.Wait()
@@ -73,15 +74,15 @@ func TestUnknownHostsDoNotUseAllDeliverySlots(t *testing.T) {
 		if queue, inFlight := d.load(); timedOut.Load() != 1000 || queue != 0 || d.slow != 0 || d.unknown != 0 {
 			t.Errorf("%d of 1000 timed out; %d queued, %d running, %d counted as slow and %d as unknown", timedOut.Load(), queue, inFlight, d.slow, d.unknown)
 		}
-		<-time.After(3 * idleWorkerTTL) // otherwise idle workers would look like leaked ones
+		<-time.After(3 * idleWorkerTTL) // wait until idle workers end, which would otherwise look like leaked goroutines
 	})
 }
 
-// A new host never waits forever behind known hosts.
+// A new host must not wait forever behind known hosts.
 func TestDeliveriesToKnownAndNewHostsAlternate(t *testing.T) {
 	t.Parallel()
 	d := newDispatcher(100, time.Minute, time.Now, &counters{}, nil)
-	d.maxFresh = 0 // nothing starts automatically
+	d.maxFresh = 0 // the test starts each delivery itself
 	for i := range 8 {
 		d.originOf(fmt.Sprintf("http://known%d.test/", i), time.Now()).known = true
 	}

@@ -6,11 +6,13 @@ import (
 	"cloudburst/internal/lease"
 )
 
-// Slow deliveries leave their batch, so that the batch can end.
+// A slow delivery is parked: it leaves its batch and continues in its own row, so that the batch
+// can end.
 
 // parkable reports whether the open deliveries of a batch may be parked: the batch is older than
-// parkAfter, or it holds up others while slots are free and no reply is expected soon. Without
-// free slots batches wait, because reading on would only turn the whole topic into pending rows.
+// parkAfter, or it holds up other deliveries while slots are free and no reply is expected soon. If
+// no slots are free, the batch must wait: otherwise the run would turn the whole topic into pending
+// rows.
 func (run *shardRun) parkable(b *deliveryBatch) bool {
 	d := run.hub.dispatch
 	if !d.hasFreeSlots() {
@@ -21,7 +23,7 @@ func (run *shardRun) parkable(b *deliveryBatch) bool {
 	}
 	blocked := parkBlockedAfter
 	if run.hub.windows.max > 0 {
-		blocked = excludeAfter // a delivery parked earlier would still count against the window
+		blocked = excludeAfter // a delivery that is parked earlier would still count against the window
 	}
 	return run.holdsUpOthers() && !d.expectsReply(b.openDeliveries(), blocked)
 }
@@ -39,8 +41,9 @@ func (b *deliveryBatch) openDeliveries() []*delivery {
 	return open
 }
 
-// park removes the open deliveries from a batch. Those being sent continue under their own claim;
-// the others become pending and return when their origin has capacity.
+// park removes the open deliveries from a batch. Deliveries that are being sent continue under a
+// claim of their own. Waiting deliveries become pending, and the retry loop sends them when their
+// origin has capacity.
 func (run *shardRun) park(b *deliveryBatch, stopping bool) {
 	var late []*delivery
 	now := run.hub.now()
@@ -59,7 +62,8 @@ func (run *shardRun) park(b *deliveryBatch, stopping bool) {
 	run.hub.dispatch.markSlow(late)
 }
 
-// detach removes one open delivery from its batch, whose lock is held.
+// detach removes one open delivery from its batch and returns the result to store. The caller holds
+// the lock of the batch.
 func (h delivering) detach(d *delivery, now time.Time, stopping bool) Result {
 	res := Result{Key: d.sub.Key(), Version: d.topic.Version, Outcome: Postponed, NextAt: now}
 	if stopping {
@@ -77,7 +81,7 @@ func (h delivering) detach(d *delivery, now time.Time, stopping bool) Result {
 	return res
 }
 
-// unpark hands over the replies that arrived before the parking was recorded.
+// unpark processes the replies that arrived before the parking was stored.
 func (h delivering) unpark(b *deliveryBatch) {
 	for _, d := range b.list {
 		b.mu.Lock()
@@ -92,8 +96,8 @@ func (h delivering) unpark(b *deliveryBatch) {
 	}
 }
 
-// abandon withdraws the waiting deliveries of a run that another node continues. Otherwise both
-// nodes would send the same deliveries, possibly newer versions before older ones.
+// abandon withdraws the waiting deliveries of a run whose shard another node has claimed. Otherwise
+// both nodes would send the same deliveries, possibly newer versions before older ones.
 func (run *shardRun) abandon(batches []*deliveryBatch) {
 	for _, b := range append(batches, run.window...) {
 		b.mu.Lock()

@@ -36,7 +36,7 @@ func TestNodeThatLostItsClaimStartsNoMoreDeliveries(t *testing.T) {
 		}
 		h.settle(6 * time.Second) // the lease is renewed after five seconds, but another node holds it
 		early := notified()
-		h.settle(8 * time.Second) // it ends, and this node claims the shard again
+		h.settle(8 * time.Second) // the lease of the other node ends, and this node claims the shard again
 		if now := notified(); early < 4 || now != early {
 			t.Errorf("%d deliveries were started before the loss, and %d after it", early, now-early)
 		}

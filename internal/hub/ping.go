@@ -23,26 +23,26 @@ const (
 	maxHops           = 3
 )
 
-// round is one check and all pings that it answers.
+// round is one check of a topic, with all pings that the check answers.
 type round struct {
 	done       chan struct{}
-	receivedAt time.Time // when its first ping arrived
+	receivedAt time.Time // when the first ping of the round arrived
 	pings      []event.Event
-	origins    []any // trace origins of the pings
+	origins    []any // what Tracer.Origin returned for the pings
 	hops       int
 	listed     bool   // recent changes already contain the change
-	pinged     bool   // the round answers a ping, not only a follow-up
-	topic      *Topic // as read for the first ping, if the check starts immediately; nil: read it
+	pinged     bool   // the round answers a ping; false: only a follow-up
+	topic      *Topic // the topic as read for the first ping, if the check starts immediately; nil: read the topic again
 	result     PingResult
 	err        error
 }
 
 // checking is the state of one topic's checks.
 type checking struct {
-	last    time.Time // when the request of the last check was sent
-	sent    bool      // the request of the current round was sent
+	last    time.Time // when the last check sent its request
+	sent    bool      // the current round has sent its request
 	current *round
-	next    *round // for pings after the request of the current round
+	next    *round // for pings that arrive after the current round has sent its request
 }
 
 // Ping checks a feed that is reported as changed, and notifies its subscribers if it did change.
@@ -82,7 +82,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	switch {
 	case err != nil:
 		return PingResult{}, err
-	case len(topics) == 0 && read && !pinging{h}.isOwnPing(p): // this program's own feeds are listed elsewhere, with their title
+	case len(topics) == 0 && read && !pinging{h}.isOwnPing(p): // pings of this program's own feeds are listed by pingUnknownTopic, with their title
 		return pinging{h}.pingAggregatorOnly(ctx, p)
 	case len(topics) == 0:
 		return pinging{h}.pingUnknownTopic(ctx, p, receivedAt)
@@ -94,7 +94,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	}
 	same, others := pinging{h}.sameDocument(topics[1:], urls)
 	also := p
-	also.listed = true // one change has one entry, whichever URL of the topic was pinged
+	also.listed = true // list one change once, whichever URLs of the topic were pinged
 	if err := (pinging{h}).alsoPing(ctx, same, also, receivedAt); err != nil {
 		return PingResult{}, err
 	}
@@ -108,10 +108,10 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	return res, err
 }
 
-// pinging takes pings and pushes.
+// pinging contains the methods that process pings and pushes.
 type pinging struct{ *Hub }
 
-// subscribers counts the live subscriptions of topics; -1: the count failed.
+// subscribers counts the live subscriptions of topics. It returns -1 if the count failed.
 func (h pinging) subscribers(ctx context.Context, topics []Topic) (sum int64) {
 	now := h.now()
 	for _, t := range topics {
@@ -127,22 +127,22 @@ func (h pinging) subscribers(ctx context.Context, topics []Topic) (sum int64) {
 	return sum
 }
 
-// admitPing returns why a ping is rejected, before it causes any read.
+// admitPing returns an error if a ping must be rejected before it causes any read.
 func (h pinging) admitPing(ctx context.Context, p Ping, receivedAt time.Time) error {
 	err := h.checkReadable(p.URL)
 	if err != nil {
 		h.logRefusedPing(ctx, p, err)
 		return err
 	}
-	if err = checkHops(p.Hops); err == nil && !p.ReaderNotified { // if the aggregator was notified, Admit has already counted the source
+	if err = checkHops(p.Hops); err == nil && !p.ReaderNotified { // if the aggregator was notified, Admit has already counted this push against its source
 		err = h.admitSource(p.Source, receivedAt)
 	}
 	return err
 }
 
-// names adds the equivalent URLs of this program's own URLs, because its listener has several host
-// names and subscribers use any of them. Each topic keeps the URL that its subscribers used,
-// because notifications contain it.
+// names adds the other URLs under which this program serves the same feeds: its listener has
+// several host names, and subscribers may use any of them. Each topic keeps the URL that its
+// subscribers used, because notifications contain this URL.
 //
 // spec:cloudburst#own-names
 func (h *Hub) names(urls []string) []string {
@@ -160,7 +160,8 @@ func (h *Hub) names(urls []string) []string {
 	return all
 }
 
-// sameDocument separates the topics whose URLs are in names, all of one document, from the others.
+// sameDocument separates the topics whose URLs are in names from the others. All URLs in names
+// belong to one document.
 func (h pinging) sameDocument(topics []Topic, names []string) (same, others []Topic) {
 	for _, t := range topics {
 		if len(names) > 1 && slices.Contains(names, t.URL) {
@@ -172,8 +173,8 @@ func (h pinging) sameDocument(topics []Topic, names []string) (same, others []To
 	return same, others
 }
 
-// alsoPing checks further topics to which a ping applies. The client does not wait for them, so
-// their pings are stored first.
+// alsoPing checks further topics that a ping applies to. The client does not wait for these checks,
+// so their pings are stored first.
 func (h pinging) alsoPing(ctx context.Context, topics []Topic, p Ping, receivedAt time.Time) error {
 	if len(topics) == 0 {
 		return nil
@@ -189,9 +190,9 @@ func (h pinging) alsoPing(ctx context.Context, topics []Topic, p Ping, receivedA
 	return nil
 }
 
-// AnswerPings answers all waiting pings, now and from now on, as after Options.AckWithin: they
-// are stored and Pending. A server calls it before it stops, so that pings are answered before
-// their connections close.
+// AnswerPings answers all waiting and later pings without waiting for their checks: it stores each
+// ping and returns Pending, as after Options.AckWithin. A server calls it before it stops, so that
+// pings are answered before their connections close.
 func (h *Hub) AnswerPings() {
 	h.Init()
 	h.stoppingOnce.Do(func() { close(h.stopping) })
@@ -211,12 +212,13 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, receivedAt time.Ti
 	case <-timer.C:
 	case <-h.stopping:
 	}
-	// The check continues. If this process ends first, the row is due again on any node.
+	// The check continues. If this process ends before the check does, the row becomes due again on
+	// any node.
 	if err := h.Store.RecordPing(ctx, p.URL, receivedAt, h.now().Add(checkLease), nil); err != nil {
 		return PingResult{}, err
 	}
 	h.wake(h.wakeChecks)
-	select { // the round may have ended while the row was written
+	select { // the round may have ended while the row was being written
 	case <-r.done:
 		return r.result, r.err
 	default:
@@ -224,8 +226,8 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, receivedAt time.Ti
 	}
 }
 
-// join adds a ping to the round that will answer it: the current one until its request is sent,
-// else the next. found is its topic if this ping has read it; nil: it has not.
+// join adds a ping to the round that will answer it: the current round until it sends its request,
+// and then the next round. found is the topic if the caller has read it, or nil.
 //
 // spec:cloudburst#follow-up-check
 // spec:rsscloud-2009#ping-is-logged
@@ -246,12 +248,12 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 		slot = &c.next
 	}
 	if *slot == nil {
-		// Use the current time: a postponed ping carries its original one.
+		// Use the current time, because a postponed ping has its original time.
 		if wait, ok := h.hostLimit.Take(href.Host(p.URL), h.now()); !ok {
 			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", text.Host(p.URL), wait)
 		}
 		*slot = &round{done: make(chan struct{}), receivedAt: receivedAt}
-		if h.checks[id] == nil { // no check of this process can have changed it since
+		if h.checks[id] == nil { // found is current: no check of this process has changed the topic since
 			(*slot).topic = found
 		}
 		h.checks[id] = c
@@ -266,7 +268,7 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 		return r, nil
 	}
 	r.pinged = true
-	if len(r.pings) < 20 { // a trace needs no more signals
+	if len(r.pings) < 20 { // traces contain at most 20 pings
 		r.pings, r.origins = append(r.pings, e), append(r.origins, p.origin)
 	}
 	return r, nil
@@ -309,8 +311,8 @@ func (h pinging) pingUnknownTopic(ctx context.Context, p Ping, receivedAt time.T
 	return PingResult{Checked: read}, nil
 }
 
-// readUnknownTopic reads a feed without subscribers, if the rates allow it. A read that takes
-// longer than the ping can wait is neither successful nor failed.
+// readUnknownTopic reads a feed without subscribers, if the rates allow it. If the read takes
+// longer than the ping can wait, readUnknownTopic reports neither success nor failure.
 func (h pinging) readUnknownTopic(ctx context.Context, p Ping, receivedAt time.Time) (read bool, about About, err error) {
 	if !h.isOwnPing(p) {
 		if _, ok := h.unknownTopicLimit.Take(limit.Network(p.Source), receivedAt); !ok {
@@ -337,13 +339,13 @@ func (h pinging) readUnknownTopic(ctx context.Context, p Ping, receivedAt time.T
 	return err == nil, about, err
 }
 
-// isOwnPing reports a ping by this program of a feed that it serves. Reading it costs nothing,
-// and recent changes get its title.
+// isOwnPing reports whether this program sent the ping for a feed that it serves. Reading such a
+// feed needs no request, and its title is shown in the recent changes.
 func (h pinging) isOwnPing(p Ping) bool {
 	return !p.Source.IsValid() && h.Options.IsOwnTopic != nil && h.Options.IsOwnTopic(p.URL)
 }
 
-// about returns the description of a response; empty if unknown.
+// about returns the description of the feed in a response, or an empty one if it is unknown.
 func (f Fetched) about() About {
 	if f.About == nil {
 		return About{}
@@ -361,7 +363,7 @@ func peerOf(p Ping) string {
 func tooMany(wait time.Duration, format string, args ...any) error {
 	for i, a := range args {
 		if d, ok := a.(time.Duration); ok {
-			args[i] = max(d.Round(100*time.Millisecond), time.Second) // rounded as RetryAfter is
+			args[i] = max(d.Round(100*time.Millisecond), time.Second) // rounded in the same way as RetryAfter
 		}
 	}
 	f := fault.New(fault.TooMany, format, args...)
@@ -369,7 +371,7 @@ func tooMany(wait time.Duration, format string, args ...any) error {
 	return f
 }
 
-// checkTopic returns why a URL cannot be a topic. It does not repeat a private URL.
+// checkTopic returns an error if a URL cannot be a topic. The error does not repeat a private URL.
 //
 // spec:cloudburst#hosted-private
 func (h *Hub) checkTopic(raw string) error {
@@ -393,7 +395,7 @@ func (h *Hub) checkReadable(raw string) error {
 
 func (h *Hub) private(url string) bool { return h.Options.IsPrivate != nil && h.Options.IsPrivate(url) }
 
-// checkURL returns what is wrong with the URL of a feed. The Fetcher checks addresses.
+// checkURL returns an error if a URL cannot be the URL of a feed. The Fetcher checks addresses.
 func checkURL(raw string) error {
 	switch {
 	case raw == "":

@@ -29,7 +29,7 @@ func TestUnchangedFeedCausesNoNotificationAndProvenETagIsSent(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
-		if got, err := h.ping(); err != nil || !got.Changed { // the first read counts as a change
+		if got, err := h.ping(); err != nil || !got.Changed { // the first read of a feed counts as a change
 			t.Fatalf("first ping: %+v, %v", got, err)
 		}
 		h.settle(2 * time.Second)

@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/hub/record"
 )
 
-// The types of stored data; see package record.
+// Aliases of the types of stored data; see package record.
 type (
 	Store             = record.Store
 	Topic             = record.Topic

@@ -21,7 +21,7 @@ type Rejection struct {
 	Kind   string // event.KindPing, KindRegister or KindCancel
 	Topic  string // URL of the feed as given; "": unknown
 	Text   string // the reason, safe to show to the public
-	Whole  string // the reason with all input and the cause, for the operator; "": same as Text
+	Whole  string // the reason with all input and the cause, for the operator only; "": same as Text
 	Via    string // event.Event.Via
 	Source netip.Addr
 }
@@ -44,7 +44,7 @@ func (h *Hub) LogRejected(ctx context.Context, t Rejection) {
 	if t.Whole != t.Text {
 		e.Detail = detail(event.Exchange{Error: t.Whole})
 	}
-	// The same rate as for refused callbacks, counted separately.
+	// Use the rate limit of refused callbacks, under a key of its own.
 	if _, ok := h.refusedCallbacks.Take("turned "+limit.Network(t.Source), h.now()); !ok {
 		return
 	}
@@ -58,7 +58,7 @@ func (h *Hub) LogRejected(ctx context.Context, t Rejection) {
 func (h *Hub) logRejected(ctx context.Context, kind string, r Registration, err error) {
 	switch fault.CodeOf(err) {
 	case fault.Invalid, fault.Refused:
-	default: // a flood of refusals must not fill the log, and internal failures are reported elsewhere
+	default: // other refusals could fill the log, and internal failures are reported elsewhere
 		return
 	}
 	t := Rejection{Kind: kind, Whole: err.Error(), Via: r.Via, Source: r.Source}
@@ -73,7 +73,7 @@ func (h *Hub) logRejected(ctx context.Context, kind string, r Registration, err 
 // refusePing logs a ping of a forbidden feed, so that its author can see that it arrived.
 func (h *Hub) logRefusedPing(ctx context.Context, p Ping, err error) {
 	u, bad := url.Parse(p.URL)
-	if fault.CodeOf(err) == fault.Refused && bad == nil && u.User == nil { // never write a URL with a login into the public log
+	if fault.CodeOf(err) == fault.Refused && bad == nil && u.User == nil { // the log is public, so never write a URL with a login into it
 		h.LogRejected(ctx, Rejection{Kind: event.KindPing, Topic: p.URL, Text: fault.Message(err), Whole: err.Error(), Via: p.Via, Source: p.Source})
 	}
 }
@@ -85,7 +85,7 @@ type consentLog struct {
 	events []event.Event
 }
 
-// add records one test call or challenge. It skips one that was not sent.
+// add records one test call or challenge. It does nothing if the request was not sent.
 //
 // spec:rsscloud-2009#log
 func (a *consentLog) add(r Registration, feed string, x event.Exchange, err error, took time.Duration) {

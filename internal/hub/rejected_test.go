@@ -11,7 +11,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Developers who test a program with the hub need a log entry for every request and every call.
+// A developer who tests a program with the hub needs a log entry for each request and each call of
+// a callback.
 
 func TestLogContainsEveryTestNotificationAndChallenge(t *testing.T) {
 	t.Parallel()

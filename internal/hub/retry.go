@@ -12,15 +12,15 @@ const (
 	retryBatch       = 200
 	settleEvery      = 100 * time.Millisecond
 	maxSettle        = 500
-	settleSoon       = 100         // outcomes written at once, if another node would repeat the deliveries
-	pollEvery        = time.Second // if nodes share the store: the maximum delay after a lost hint
+	settleSoon       = 100         // number of outcomes that are written at once, if another node could repeat the deliveries
+	pollEvery        = time.Second // maximum delay after a lost hint, if nodes share the store
 	pollRetriesEvery = 250 * time.Millisecond
-	pollIdleEvery    = time.Minute // if no other node writes to the store
+	pollIdleEvery    = time.Minute // maximum time between polls, if no other node writes to the store
 	minPoll          = 20 * time.Millisecond
 )
 
-// pollDelay returns the time until the next poll of the store without a wake-up: often if other nodes
-// write to it, else until the next row is due.
+// pollDelay returns the time until the next poll of the store without a wake-up. If other nodes
+// write to the store it is often; otherwise it ends when the next row is due.
 func (h delivering) pollDelay(ctx context.Context, often time.Duration) time.Duration {
 	if h.Hint != nil {
 		return often
@@ -36,7 +36,7 @@ func (h delivering) pollDelay(ctx context.Context, often time.Duration) time.Dur
 }
 
 // nextDue returns when the next row is due. If other nodes write rows too, it returns the zero
-// time, and loops poll every [delivering.maxPollDelay].
+// time, and the loops poll at intervals of [delivering.maxPollDelay].
 func (h delivering) nextDue(ctx context.Context) (time.Time, error) {
 	if h.Hint != nil {
 		return time.Time{}, nil
@@ -101,7 +101,7 @@ func (h delivering) finishClaimed(d *delivery, r Reply) {
 	h.finishRetry(d, r)
 }
 
-// finishRetry hands an outcome to settleLoop.
+// finishRetry queues an outcome for settleLoop.
 func (h delivering) finishRetry(d *delivery, r Reply) {
 	h.applyAgeing(d, &r)
 	h.countReply(d, r)
@@ -166,7 +166,7 @@ func (h delivering) settle(ctx context.Context) {
 		h.stamp(events)
 		if err := h.Store.Settle(context.WithoutCancel(ctx), h.now(), results, events); err != nil {
 			h.complain(ctx, "store the results of deliveries", err)
-			h.settleMu.Lock() // the results stay claimed in the store until they are written
+			h.settleMu.Lock() // queue the results again; the rows stay claimed in the store until the results are written
 			h.settling = append(batch, h.settling...)
 			h.settleMu.Unlock()
 			return
@@ -185,8 +185,8 @@ func (h delivering) settle(ctx context.Context) {
 
 // backoff returns the delay after the n-th failed attempt, varied by up to a fifth. A Retry-After
 // of the subscriber replaces it: at least the first delay of the table, at most the last one or an
-// hour, whichever is longer. After the end of the table, Retry-After is ignored, because it could
-// be five seconds forever.
+// hour, whichever is longer. After the end of the table, Retry-After is ignored: otherwise a
+// subscriber could request a retry every five seconds forever.
 //
 // spec:cloudburst#retry
 func (h delivering) backoff(n int, requested time.Duration) time.Duration {

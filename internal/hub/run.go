@@ -11,8 +11,8 @@ import (
 
 const drainWithin = 8 * time.Second
 
-// Run works until ctx ends. Then it starts nothing new, lets open work finish within 8 s,
-// releases the remaining work to the store, and returns.
+// Run works until ctx ends. Then it starts no new work, lets open work finish within 8 s, releases
+// the remaining work to the store, and returns.
 func (h *Hub) Run(ctx context.Context) error {
 	h.Init()
 	if err := h.Recover(ctx); err != nil && ctx.Err() == nil {
@@ -41,15 +41,15 @@ func (h *Hub) Run(ctx context.Context) error {
 	<-settling
 	last, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	delivering{h}.settle(last) // interrupted deliveries, and those that the last checkpoints handed over
+	delivering{h}.settle(last) // outcomes of interrupted deliveries, and those that the last checkpoints queued
 	h.cutMinute(last, h.now().Truncate(time.Minute).Add(time.Minute))
 	h.logSystem(last, "Stopped.")
 	return nil
 }
 
-// Recover takes over the open work of an earlier run of this program. It must run before the
-// first ping, so that work of this run is not mistaken for leftovers. Run calls it if it has not
-// been called.
+// Recover makes the unfinished work of an earlier run of this program due. It must run before the
+// first ping, so that it does not release claims of this run. Run calls it unless it was called
+// before.
 func (h *Hub) Recover(ctx context.Context) error {
 	h.Init()
 	h.mu.Lock()
@@ -87,7 +87,7 @@ func (h *Hub) drain() {
 
 // shardLoop claims due shards while fewer than maxShardRuns are running.
 func (h delivering) shardLoop(ctx context.Context) {
-	shardLimit := shardsPerClaim // if nodes share the store
+	shardLimit := shardsPerClaim // used if nodes share the store
 	for h.sleep(ctx, h.wakeShards, h.pollDelay(ctx, pollEvery)) {
 		h.yieldToOtherNodes(ctx)
 		free := maxShardRuns - int(h.activeRuns.Load())
@@ -114,7 +114,7 @@ func (h delivering) shardLoop(ctx context.Context) {
 		}
 		shardLimit = shardsPerClaim
 		if len(shards) == free && distinctTopics(shards) {
-			shardLimit = min(2*free, maxShardRuns) // with many small topics, other nodes need no shard of the same topic
+			shardLimit = min(2*free, maxShardRuns) // each shard has another topic, so other nodes do not need these shards to share the work
 		}
 	}
 }
@@ -128,7 +128,7 @@ func distinctTopics(parts []Shard) bool {
 	return len(topics) == len(parts)
 }
 
-// yieldToOtherNodes waits headStart while this node is delivering, if nodes share the store, so
+// yieldToOtherNodes waits for headStart if nodes share the store and this node is delivering, so
 // that idle nodes take the next shards of a large topic.
 func (h delivering) yieldToOtherNodes(ctx context.Context) {
 	if h.Hint == nil {
@@ -142,8 +142,8 @@ func (h delivering) yieldToOtherNodes(ctx context.Context) {
 	}
 }
 
-// claimOnCommit returns the number of shards of a change that its node claims with the commit. If
-// nodes share the store it is one; idle nodes claim the others.
+// claimOnCommit returns how many shards of a change the node claims in the commit of the check. If
+// nodes share the store, it is one shard, and idle nodes claim the others.
 func (h delivering) claimOnCommit() int {
 	if h.Hint != nil {
 		return 1
@@ -209,8 +209,8 @@ func (h *Hub) Live() Live {
 	return l
 }
 
-// Counts returns row counts. A result is reused for twenty times as long as the counting took, so
-// that no page can keep a large store busy.
+// Counts returns row counts. It reuses a result for twenty times the duration of the count, so that
+// requests for pages cannot keep a large store busy.
 func (h *Hub) Counts(ctx context.Context) (Counts, error) {
 	h.Init()
 	now := h.now()

@@ -9,7 +9,7 @@ type Shape struct {
 	HostAtOnce       int           // maximum concurrent notifications to one host
 	Lease            time.Duration // lease of a shard; afterwards another node may claim it
 	PollInterval     time.Duration // time between two polls of the store without a hint
-	LogWindow        time.Duration // period of the log that each poll of other nodes' events reads again
+	LogWindow        time.Duration // period of the log that each poll for events of other nodes reads again
 	KeepLog          time.Duration // maximum age of log rows and recent changes
 	Expiry           time.Duration // lifetime of an rssCloud registration
 	MaxLease         time.Duration // maximum lease of a WebSub subscription

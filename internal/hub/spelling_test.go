@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// The tests below use eight spellings of one host for each limit per host.
+// The tests below spell one host in eight ways and check that each limit per host still applies.
 
 func source(i int) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, byte(i), 1}) }
 
@@ -49,7 +49,7 @@ func TestEquivalentHostNamesShareOneCheckRate(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, u := range feeds(16) {
-				_, _ = h.hub.Ping(t.Context(), hub.Ping{URL: u, Via: "rest", Source: source(i)}) // only the number of reads matters
+				_, _ = h.hub.Ping(t.Context(), hub.Ping{URL: u, Via: "rest", Source: source(i)}) // the result does not matter, only the number of reads
 			}
 		},
 		"registrations": func(t *testing.T, h *harness) {

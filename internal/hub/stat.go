@@ -10,12 +10,12 @@ import (
 // counters are totals since the start. A Minute is the difference of two snapshots.
 type counters struct {
 	pings, checks, changes, notified, failed, registers, writes atomic.Int64
-	queue                                                       atomic.Int64        // maximum queue of the minute
-	latency                                                     histogram.Histogram // of the minute
-	latencies                                                   histogram.Histogram // since the start
+	queue                                                       atomic.Int64        // maximum of the queue in this minute
+	latency                                                     histogram.Histogram // latencies of this minute
+	latencies                                                   histogram.Histogram // latencies since the start
 }
 
-// delivered counts a delivery, with the time from the ping.
+// delivered counts a delivery; d is the time since the ping.
 func (c *counters) delivered(d time.Duration) {
 	c.notified.Add(1)
 	c.latency.Add(d)

@@ -17,15 +17,15 @@ import (
 	"cloudburst/internal/limit"
 )
 
-// state is the hub's memory. Losing it is harmless.
+// state is the part of the hub that is only in memory. A crash that loses it loses no work.
 type state struct {
 	init sync.Once
 
-	work     context.Context // ends when open deliveries must end too
+	work     context.Context // ends when deliveries in progress must end too
 	stopWork context.CancelFunc
-	runsCtx  context.Context // ends when shards must be released
+	runsCtx  context.Context // ends when runs must release their shards
 	stopRuns context.CancelFunc
-	drained  chan struct{} // closed when nothing is in progress any more
+	drained  chan struct{} // closed when nothing is in progress
 	running  sync.WaitGroup
 	begun    time.Time
 
@@ -34,8 +34,8 @@ type state struct {
 	unverifiedReads                                         *limit.Limiter   // reads for registrations without consent, by host
 	pendingReads                                            *limit.Semaphore // reads for pending registrations, by host
 	requestSources                                          requestSources
-	intentTurn                                              *limit.Limiter   // only assigns retry times; rejects nothing
-	rates                                                   *limit.Exchange  // shared with other nodes; nil: there are none
+	intentTurn                                              *limit.Limiter   // assigns the times of retries, and never rejects
+	rates                                                   *limit.Exchange  // shares the rates with other nodes; nil: there are no other nodes
 	openIntents                                             *limit.Semaphore // intents in progress, by callback or feed host
 
 	mu              sync.Mutex
@@ -46,8 +46,8 @@ type state struct {
 	hops            map[int64]int
 	reads           map[string]*reading
 	counts          Counts
-	recount         time.Time // when counts may be refreshed
-	pendingIntents  int64     // intents at the last count, and new ones since
+	recount         time.Time // time from which counts may be computed again
+	pendingIntents  int64     // number of intents at the last count, plus new ones since
 
 	recountIntents time.Time
 	minute         Minute // totals at the last saved minute
@@ -61,7 +61,7 @@ type state struct {
 	windows       windows
 	retrying      atomic.Int64 // claimed retries in memory
 	liveChecks    atomic.Int64
-	discovering   atomic.Int64 // pages being searched for feeds, or waiting for it
+	discovering   atomic.Int64 // number of pages that are being searched for feeds or wait for the search
 	lastChangeSeq atomic.Int64 // number of changes listed by this node
 	contents      *content.Cache
 
@@ -174,7 +174,7 @@ func (o *Options) defaults() {
 
 func (h *Hub) now() time.Time { return h.Now().UTC() }
 
-// sleep waits for a wake-up or for d; false: ctx ended.
+// sleep waits for a wake-up or for d. It returns false if ctx ended.
 func (h *Hub) sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
 	return lease.Sleep(ctx, wake, d)
 }
@@ -199,7 +199,7 @@ func (h *Hub) hint() {
 	}
 }
 
-// complain logs a store error of a loop and pauses for pollEvery, unless the program is stopping.
+// complain logs a store error of a loop and waits for pollEvery, unless the program is stopping.
 func (h *Hub) complain(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
 		h.report(ctx, what, err)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxFeeds       = 50 // feeds in one registration
+	maxFeeds       = 50 // maximum number of feeds in one registration
 	consentRate    = 20 // test calls and challenges per second and callback host
 	consentBurst   = 400
 	maxWorkers     = 4                // concurrent feeds or challenges of one registration
@@ -25,14 +25,14 @@ const (
 	importBatch    = 1000
 )
 
-// reading is one read of a feed that several registrations share.
+// reading is one read of a feed. Concurrent registrations of the feed share it.
 type reading struct {
 	done chan struct{}
 	got  topicProbe
 	err  error
 }
 
-// topicProbe contains the data of a fetched topic that a registration needs.
+// topicProbe contains what a registration needs to know about a fetched topic.
 type topicProbe struct {
 	about About
 	size  int64
@@ -42,8 +42,9 @@ type topicProbe struct {
 // be readable and the callback must consent. A refused feed changes nothing, not even the expiry
 // of an older registration. Accepted subscriptions are stored when Register returns.
 //
-// An error concerns the whole call: fault.Invalid, Refused (the callback may not be called, or is
-// a hub), TooMany, Unavailable. With a nil error, Accepted or Refused has entries.
+// An error concerns the whole call: fault.Invalid, Refused (the callback may not be called, or is a
+// hub), TooMany, Unavailable. If the error is nil, at least one of Accepted and Refused is not
+// empty.
 //
 // spec:cloudburst#renewal-unverified
 func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) {
@@ -78,7 +79,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 			Detail: detail(exchange)}
 		if err := refused[feed]; err != nil {
 			out.Refused = append(out.Refused, Refusal{Feed: feed, Reason: fault.Message(err)})
-			if h.private(feed) || fault.CodeOf(err) == fault.TooMany { // a flood of refusals must not fill the log
+			if h.private(feed) || fault.CodeOf(err) == fault.TooMany { // refusals because of a rate limit are not logged, because they could fill the log
 				continue
 			}
 			e.OK, e.Text = false, "Not registered: "+fault.Message(err)
@@ -106,10 +107,12 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	return out, nil
 }
 
-// registering takes registrations: it reads their feeds and verifies their callbacks.
+// registering contains the methods that process registrations: they read the feeds and verify the
+// callbacks.
 type registering struct{ *Hub }
 
-// writeRegistered stores the outcome of a registration, if there is any.
+// writeRegistered stores the accepted subscriptions and the events of a registration, if there are
+// any.
 func (h registering) writeRegistered(ctx context.Context, feeds []string, subs []Subscription, events []event.Event) error {
 	switch {
 	case len(subs) > 0:
@@ -135,7 +138,7 @@ func registeredText(protocol string, expires time.Time) string {
 	return fmt.Sprintf("Registered for %s notifications until %s.", protocol, expires.Format("15:04 on 2 January"))
 }
 
-// feedOf returns the feed of s.
+// feedOf returns the feed of s among feeds, or "".
 func feedOf(s Subscription, feeds []string) string {
 	for _, f := range feeds {
 		if TopicID(f) == s.TopicID {
@@ -150,7 +153,8 @@ func without(list, some []string) []string {
 }
 
 // alreadySubscribed returns the feeds that a CNWS subscriber has subscriptions for. They stay
-// unchanged, but pending deliveries become due now, because the subscriber may have been away.
+// unchanged, but pending deliveries become due now, because the subscriber may have been
+// unreachable before.
 //
 // spec:cnws-2003#already-subscribed
 func (h registering) alreadySubscribed(ctx context.Context, r Registration, feeds []string, now time.Time) ([]string, error) {
@@ -182,8 +186,8 @@ func (h registering) alreadySubscribed(ctx context.Context, r Registration, feed
 	return listed, nil
 }
 
-// acceptSubscribed accepts feeds that cannot be read now if the subscriber has a subscription.
-// The response uses their stored description.
+// acceptSubscribed accepts feeds that cannot be read now if the subscriber already has a
+// subscription. The response contains the stored description of the feed.
 func (h registering) acceptSubscribed(ctx context.Context, listed []string, abouts map[string]About, refused map[string]error) error {
 	for _, f := range listed {
 		if refused[f] == nil {
@@ -313,7 +317,7 @@ func readTimedOut(ctx context.Context, feed string) error {
 	return fault.Wrap(fault.Unavailable, ctx.Err(), "There was no time left to read the feed %s; register for it by itself, or for fewer at once.", clip(feed))
 }
 
-// each runs do for every element of list, at most maxWorkers at once.
+// each calls do for every element of list, at most maxWorkers calls at once.
 func each(list []string, do func(string)) {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, maxWorkers)
@@ -327,9 +331,9 @@ func each(list []string, do func(string)) {
 	wg.Wait()
 }
 
-// Cancel ends registrations. Without a domain the callback has the client's own address, which is
-// sufficient proof; with a domain the callback must answer a challenge. Accepted lists the ended
-// ones.
+// Cancel ends registrations. If the request names no domain, the callback has the address of the
+// client, which is sufficient proof. With a domain, the callback must answer a challenge. Accepted
+// lists the feeds whose registration ended.
 func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	h.Init()
 	feeds, err := registering{h}.checkRegistration(&r, h.now())
@@ -414,8 +418,8 @@ func (h registering) remove(ctx context.Context, keys []Key, feeds []string, via
 	return gone, nil
 }
 
-// Import adds subscriptions without verification, from an export of this program or another hub.
-// It skips expired ones and returns the number added or renewed.
+// Import adds subscriptions without verification, from an export of this program or another hub. It
+// skips expired subscriptions and returns the number of added or renewed ones.
 func (h *Hub) Import(ctx context.Context, list []SubscriptionInfo) (added int, err error) {
 	h.Init()
 	now := h.now()

@@ -187,7 +187,7 @@ func TestRegistrationForManySlowFeedsAnswersWithinAMinute(t *testing.T) {
 			h.feeds[feed] = "x"
 			feeds = append(feeds, feed)
 		}
-		h.slow = 14 * time.Second // four feeds are read at a time: the last four are not read in time
+		h.slow = 14 * time.Second // feeds are read four at a time, so the last four are not read within the time limit
 		begun := time.Now()
 		got, err := h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: feeds})
 		if err != nil || len(got.Accepted) != 8 || len(got.Refused) != 4 {

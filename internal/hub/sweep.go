@@ -12,15 +12,15 @@ import (
 const (
 	sweepTask  = "sweep"
 	sweepChunk = 500
-	maxSweep   = 1000               // chunks
-	topicIdle  = 7 * 24 * time.Hour // a topic without subscribers is removed after that
+	maxSweep   = 1000               // maximum number of chunks
+	topicIdle  = 7 * 24 * time.Hour // a topic without subscribers is removed after this time
 	trimChunk  = 5_000
 )
 
 // topOfHour returns the next full hour.
 func topOfHour(now time.Time) time.Time { return now.Truncate(time.Hour).Add(time.Hour) }
 
-// sweeping removes expired rows.
+// sweeping contains the methods that remove expired rows.
 type sweeping struct{ *Hub }
 
 // sweepLoop sweeps at the top of each hour, on one node of the cluster.
@@ -47,7 +47,7 @@ func (h sweeping) sweepLoop(ctx context.Context) {
 }
 
 // SweepNow runs the hourly sweep immediately. It removes expired subscriptions and those with too
-// many consecutive failures, and returns the number of each.
+// many consecutive failures, and returns the numbers of both.
 func (h *Hub) SweepNow(ctx context.Context) (dropped, expired int, err error) {
 	h.Init()
 	return sweeping{h}.sweep(ctx)
@@ -134,8 +134,8 @@ func (h sweeping) trim(ctx context.Context) {
 	}
 }
 
-// trimCrowded removes the oldest log rows above the maximum, regardless of their age, because unknown
-// clients cause log rows.
+// trimCrowded removes the oldest log rows above the maximum number, regardless of their age,
+// because unknown clients can cause log rows.
 //
 // spec:cloudburst#log-rows
 func (h sweeping) trimCrowded(ctx context.Context) {

@@ -7,8 +7,8 @@ import (
 	"cloudburst/internal/event"
 )
 
-// Nodes see each other's events by polling the log. Rows of one moment may be committed out of
-// order, so each poll starts a little earlier and skips rows that it has seen.
+// Each node polls the log for the events of other nodes. Rows of the same moment may be committed
+// out of order, so each poll starts a little earlier and skips rows that it has already seen.
 const (
 	tailOverlap = 10 * time.Second
 	tailBatch   = 1000
@@ -60,7 +60,7 @@ func (h *Hub) eventsOfOtherNodes(ctx context.Context, since time.Time, seen map[
 	}
 }
 
-// publish hands committed events to this process and wakes the other nodes.
+// publish sends committed events to the listeners in this process and wakes the other nodes.
 func (h *Hub) publish(events ...event.Event) {
 	if len(events) == 0 {
 		return

@@ -11,11 +11,12 @@ import (
 // traceSlow is the duration above which a notification gets a trace step of its own.
 const traceSlow = time.Second
 
-// Tracer receives the steps of each change, from the ping to the last delivery. A change is a
-// topic at one version. Only ID, URL, Version and ChangedAt of the topic count: they are the same
-// on every node. Methods are called when a step ends, concurrently, and must not block.
+// Tracer receives the steps of each change, from the ping to the last delivery. A change is a topic
+// at one version. Implementations may use only ID, URL, Version and ChangedAt of the topic, which
+// are the same on every node. Methods are called when a step ends, concurrently, and must not
+// block.
 type Tracer interface {
-	// Origin returns what ctx contains about the sender of a ping; nil: nothing. It becomes
+	// Origin returns what ctx contains about the sender of a ping, or nil. The result becomes
 	// Signal.Origin.
 	Origin(ctx context.Context) any
 	// Reading returns the context for a read that may find change.
@@ -28,7 +29,7 @@ type Tracer interface {
 	ShardDone(change *Topic, p ShardNotified)
 	// AttemptDone is called for a notification that failed, took long, or was a retry.
 	AttemptDone(change *Topic, t Attempt)
-	// ID returns the trace ID of a change for logs; "": none.
+	// ID returns the trace ID of a change for logs, or "" if there is none.
 	ID(change *Topic) string
 }
 
@@ -36,7 +37,7 @@ type Tracer interface {
 type Signal struct {
 	At     time.Time
 	Via    string // event.Event.Via
-	Origin any    // from [Tracer]; nil: unknown
+	Origin any    // result of Tracer.Origin; nil: unknown
 }
 
 // FoundChange describes how a change was found.
@@ -46,8 +47,8 @@ type FoundChange struct {
 	Sent        time.Time
 	Read        time.Time // when the response was read
 	Done        time.Time // when the change was stored
-	Conditional bool      // validators were sent
-	Status      int       // status of the response; 0: a feed of this program, read without a request
+	Conditional bool      // the request contained validators (ETag or Last-Modified)
+	Status      int       // HTTP status of the response; 0: this program serves the feed, so no request was sent
 	Bytes       int64     // size of the feed
 	Shards      int       // shards to deliver
 }
@@ -58,8 +59,8 @@ type BatchNotified struct {
 	Begin, End time.Time
 	Sent       int // successful deliveries
 	Failed     int
-	Parked     int // deliveries that left the batch: parked or pending
-	Raised     int // deliveries left to the retry loop
+	Parked     int // deliveries that left the batch because they were parked or became pending
+	Raised     int // deliveries that were left to the retry loop
 }
 
 // ShardNotified is the outcome of one run over a shard.
@@ -75,15 +76,15 @@ type ShardNotified struct {
 
 // Attempt is one attempt to deliver a notification.
 type Attempt struct {
-	Shard  int // shard of a first attempt
+	Shard  int // number of the shard, for a first attempt
 	Retry  bool
-	Number int // from 1
+	Number int // number of the attempt, from 1
 	End    time.Time
 	To     Subscription
 	Reply  Reply
 }
 
-// origin returns what ctx contains about the sender of a ping.
+// origin returns the result of Tracer.Origin, or nil without a tracer.
 func (h *Hub) origin(ctx context.Context) any {
 	if h.Trace == nil {
 		return nil
@@ -124,7 +125,7 @@ func (h verifying) traceChange(c *Check, done *Checked, r *round, read time.Time
 func (run *shardRun) traceBatch(b *deliveryBatch) {
 	batch := BatchNotified{Shard: run.shard.N, N: b.n, Begin: b.begun, End: b.ended, Sent: b.notified, Failed: b.failed}
 	if batch.End.IsZero() {
-		batch.End = run.hub.now() // open deliveries have left the batch
+		batch.End = run.hub.now() // deliveries that are still open have left the batch
 	}
 	for _, d := range b.list {
 		if d.state == parked || d.state == withdrawn {
@@ -155,7 +156,7 @@ func (run *shardRun) traceEnd() {
 		Shard: run.shard.N, Begin: run.begun, End: h.now(), Last: run.last, Sent: run.notified, Failed: run.failed, Batches: run.batches,
 		Continued: run.shard.Pos != 0,
 	}
-	if p.Continued { // the start of a continued run is unknown; use the earliest known time
+	if p.Continued { // the start of a continued run is unknown: use the earliest known time
 		p.Begin = topic.ChangedAt
 	}
 	h.Trace.ShardDone(topic, p)

@@ -42,8 +42,8 @@ func TestTopicAtForbiddenAddressIsRejected(t *testing.T) {
 		if !slices.Contains(got.Refused, hub.Refusal{Feed: hidden, Reason: "not read"}) {
 			t.Errorf("registered: %+v, %v", got, err)
 		}
-		// An existing subscription can still be ended, and hosted feeds are not fetched over the
-		// network.
+		// A hidden feed can still be unsubscribed. A hosted feed is accepted because it is not
+		// fetched over the network.
 		if err := ask(hub.ModeUnsubscribe, hidden); err != nil {
 			t.Errorf("unsubscribe: %v", err)
 		}

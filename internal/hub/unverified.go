@@ -11,18 +11,18 @@ import (
 	"cloudburst/internal/text"
 )
 
-// A registration can make this server read feeds of third parties. The number of reads for
-// registrations that the callback did not confirm is limited per feed host, for all sources
-// together. Feeds with subscribers are exempt.
+// A registration can make this server read feeds of third parties. Reads for registrations that no
+// callback confirmed are limited per feed host; all sources share this limit. Feeds with
+// subscribers are exempt.
 const (
-	unverifiedBurst   = 100             // feeds per host, and concurrent pending reads per host
+	unverifiedBurst   = 100             // number of feeds per host in a burst, and of concurrent pending reads per host
 	unverifiedEvery   = 2 * time.Second // time after which one more read is allowed
-	pendingReadsWait  = 3 * time.Second // maximum wait for other registrations
-	maxRequestSources = 50_000          // pending WebSub requests with a known source
+	pendingReadsWait  = 3 * time.Second // maximum time to wait for other registrations that are in progress
+	maxRequestSources = 50_000          // maximum number of pending WebSub requests whose source is kept
 )
 
-// admitReads rejects feeds that may not be read now. The caller must call admitted when the others
-// are admitted or rejected.
+// admitReads adds to refused the feeds that may not be read now. The caller must call admitted
+// after it has accepted or refused the other feeds.
 func (h registering) admitReads(ctx context.Context, r Registration, feeds []string, refused map[string]error) (admitted func()) {
 	if !r.Source.IsValid() || h.unverifiedReads.Off() {
 		return func() {}
@@ -41,7 +41,7 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 			if end, ok = h.awaitReads(ctx, host, len(list)); ok {
 				ends = append(ends, end)
 			}
-			wait = h.unverifiedReads.Wait(host, h.now()) // the awaited registrations may have failed
+			wait = h.unverifiedReads.Wait(host, h.now()) // the registrations that this one waited for may have failed meanwhile
 		}
 		for _, f := range list {
 			switch {
@@ -57,7 +57,7 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 	return func() {
 		for _, f := range read {
 			if code := fault.CodeOf(refused[f]); refused[f] != nil && (code == fault.Refused || code == fault.Unreadable) {
-				h.unverifiedReads.Charge(href.Host(f), h.now()) // charge even below zero: a few tokens admit a whole registration
+				h.unverifiedReads.Charge(href.Host(f), h.now()) // Charge may exceed the limit, because a registration is admitted as long as any tokens are left
 			}
 		}
 		for _, end := range ends {
@@ -75,7 +75,7 @@ func (h registering) awaitReads(ctx context.Context, host string, n int) (end fu
 	}
 }
 
-// knows reports whether a feed has subscribers or is served by this program.
+// knows reports whether a feed has subscribers or this program serves it.
 func (h *Hub) knows(ctx context.Context, feed string) bool {
 	if h.Options.IsOwnTopic != nil && h.Options.IsOwnTopic(feed) {
 		return true
@@ -84,7 +84,7 @@ func (h *Hub) knows(ctx context.Context, feed string) bool {
 	return err == nil && followed
 }
 
-// unrefused returns the feeds that are not refused yet.
+// unrefused returns the feeds that are not in refused.
 func unrefused(feeds []string, refused map[string]error) (list []string) {
 	for _, f := range feeds {
 		if refused[f] == nil {
@@ -94,8 +94,8 @@ func unrefused(feeds []string, refused map[string]error) (list []string) {
 	return list
 }
 
-// requestSources holds the sources of pending WebSub requests that this node took. Losing it is
-// harmless.
+// requestSources contains the sources of pending WebSub requests that this node received. It is
+// only in memory; after a restart the sources are unknown.
 type requestSources struct {
 	mu sync.Mutex
 	of map[Key]netip.Addr
@@ -124,8 +124,8 @@ func (a *requestSources) take(in Intent) netip.Addr {
 	return source
 }
 
-// admitSource rejects WebSub requests from a source whose earlier ones the callback's host
-// refused too often, except renewals.
+// admitSource rejects WebSub requests of a source if the callback's host has refused too many
+// earlier requests of this source. Renewals are exempt.
 //
 // spec:cloudburst#unconfirmed-callbacks-limited
 func (h requesting) admitSource(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
@@ -143,7 +143,7 @@ func (h requesting) admitSource(ctx context.Context, in Intent, source netip.Add
 	return tooMany(wait, "%s has not confirmed what was asked for from your network; please wait %s and ask again.", text.Host(in.Callback), wait)
 }
 
-// countUnconfirmed counts a request that its callback did not confirm.
+// countUnconfirmed counts a request that the callback did not confirm.
 func (h requesting) countUnconfirmed(in Intent) {
 	if source := h.requestSources.take(in); source.IsValid() {
 		h.refusedCallbacks.Take(callbackKey(source, in.Callback), h.now())

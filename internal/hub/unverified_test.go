@@ -29,11 +29,11 @@ func TestUnverifiedReadsOfAHostAreLimited(t *testing.T) {
 		}
 		h.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "It knows nothing of it.") }
 		before := len(h.fetches)
-		for i := range 20 { // each from a different source, with a callback on a different host
+		for i := range 20 { // each registration has another source and another callback host
 			if _, err := h.hub.Register(t.Context(), registration(10+i, 50)); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(2 * time.Second) // one more feed may be read in this time
+			time.Sleep(2 * time.Second) // one more read is allowed after this time
 		}
 		if n := len(h.fetches) - before; n < 100 || n > 160 {
 			t.Errorf("1000 feeds without consent: %d were read, want 100 and those of one registration", n)
@@ -47,7 +47,7 @@ func TestUnverifiedReadsOfAHostAreLimited(t *testing.T) {
 		if got, err := h.hub.Register(t.Context(), registration(51, 50)); err != nil || len(got.Accepted) != 50 {
 			t.Errorf("later: %d accepted, %+v, %v", len(got.Accepted), got.Refused, err)
 		}
-		for i := range 6 { // accepted registrations do not count
+		for i := range 6 { // accepted registrations do not count against the limit
 			if got, err := h.hub.Register(t.Context(), registration(60+i, 50)); err != nil || len(got.Accepted) != 50 {
 				t.Errorf("registration %d: %d accepted, %+v, %v", i, len(got.Accepted), got.Refused, err)
 			}
@@ -99,7 +99,7 @@ func TestUnconfirmedRequestsCountAgainstTheRateOfTheirSource(t *testing.T) {
 		}
 		h.settle(30 * time.Minute)
 		h.confirm = nil
-		for i := range 60 { // confirmed requests do not count
+		for i := range 60 { // confirmed requests do not count against the limit
 			if err := ask(source, fmt.Sprint("good", i)); err != nil {
 				t.Fatalf("request %d: %v", i, err)
 			}

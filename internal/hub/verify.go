@@ -16,15 +16,15 @@ const (
 	checkLease    = 30 * time.Second
 	checkTimeout  = 60 * time.Second // limit for a whole check, including the store
 	maxCheckRaces = 4
-	maxCheckTries = 12 // consecutive failed checks before a pending ping is dropped
+	maxCheckTries = 12 // number of consecutive failed checks after which a pending ping is dropped
 	checkBatch    = 50
 )
 
-// verifying checks whether topics changed.
+// verifying contains the methods that check whether topics have changed.
 type verifying struct{ *Hub }
 
-// check runs rounds for one topic until none is left. Each topic has at most one check in this
-// process.
+// check runs the rounds of one topic until none is left. In this process, a topic has at most one
+// check at a time.
 //
 // spec:cloudburst#check-minimum-interval
 func (h verifying) check(id int64, url string) {
@@ -64,8 +64,8 @@ func (h verifying) forgetCheck(id int64, c *checking) {
 	})
 }
 
-// checkOnce reads the topic and commits the result. If another node committed a check meanwhile,
-// it repeats the check.
+// checkOnce reads the topic and commits the result. If another node committed a check of the topic
+// meanwhile, checkOnce repeats the check.
 //
 // spec:cloudburst#answer-after-commit
 func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *checking, r *round) (PingResult, error) {
@@ -102,7 +102,7 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 			return PingResult{Known: true}, failed
 		}
 		if !out.Again.IsZero() && out.Again.Sub(read) < pollIdleEvery {
-			h.wake(h.wakeChecks) // wake the loop, whose next poll may be later
+			h.wake(h.wakeChecks) // the next poll of the loop may be too late
 		}
 		if out.Changed {
 			if done.Topic.KeepContent && out.Body != nil {
@@ -116,8 +116,9 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 	return PingResult{}, fault.New(fault.Unavailable, "Another process is checking the feed; please ping again.")
 }
 
-// topicFor returns the topic of a round, from its ping or the store. A stale one has another
-// version, or no relevant difference.
+// topicFor returns the topic of a round: the topic that its first ping read, or else the stored
+// one. If the former is out of date, its version differs and the commit fails; other differences do
+// not matter.
 func (h verifying) topicFor(ctx context.Context, id int64, r *round) (Topic, error) {
 	if t := r.topic; t != nil {
 		r.topic = nil
@@ -130,8 +131,8 @@ func (h verifying) topicFor(ctx context.Context, id int64, r *round) (Topic, err
 	return t, err
 }
 
-// fetchSlot waits until another feed may be read; free it with <-h.fetching. The time does not
-// count against the feed.
+// fetchSlot waits until this process may read another feed. Free the slot with <-h.fetching. The
+// wait does not count as the feed's response time.
 func (h verifying) fetchSlot(ctx context.Context) error {
 	select {
 	case h.fetching <- struct{}{}:
@@ -194,7 +195,7 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 		c.Events = append(c.Events, p)
 	}
 	if failed != nil || c.Changed || len(pings) == 0 && r.pinged {
-		c.Events = append(c.Events, e) // otherwise the events of the pings contain the outcome
+		c.Events = append(c.Events, e) // in all other cases, the events of the pings contain the outcome
 	}
 	h.stamp(c.Events)
 	return c
@@ -227,7 +228,8 @@ func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event,
 	h.numberChanges(c.Listed, c.Now)
 }
 
-// startRuns starts the shards that the commit claimed, and wakes shardLoop for the others.
+// startRuns starts runs over the shards that the commit claimed, and wakes shardLoop for the other
+// shards.
 func (h verifying) startRuns(id int64, hops int, done Checked) {
 	h.setHops(id, hops)
 	for _, shard := range done.Claimed {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// pendingVerification is an intent that is being verified, with the time of the last ping of its topic
-// meanwhile.
+// pendingVerification is an intent that is being verified. pinged is the time of the last ping of
+// its topic since the verification began.
 type pendingVerification struct{ pinged time.Time }
 
 // notePings records pings of a topic until pinged is called. pinged returns the time of the last
-// one; zero: there was none. A subscriber that has confirmed expects every later change, but its
-// subscription is stored only afterwards.
+// ping, or the zero time. A subscriber that has confirmed expects every later change, but its
+// subscription is stored only after the confirmation.
 func (h pinging) notePings(topicID int64) (pinged func() time.Time) {
 	d := &pendingVerification{}
 	h.mu.Lock()
@@ -33,7 +33,7 @@ func (h pinging) markPinged(urls []string, receivedAt time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.verifyingTopics) == 0 {
-		return // the usual case: no URL needs to be hashed
+		return // this is the usual case, and avoids hashing the URLs
 	}
 	for _, u := range urls {
 		for _, d := range h.verifyingTopics[TopicID(u)] {

@@ -8,29 +8,29 @@ import (
 
 // If nodes share the store, another node takes over the shards of a crashed one and repeats all
 // deliveries that were not recorded. Therefore each node limits these deliveries to
-// Options.MaxUnrecorded per topic. The shards of the topic share this window, and one of them
-// sends at a time.
+// Options.MaxUnrecorded per topic. This limit is the window of the topic. Its shards share the
+// window, and one shard sends at a time.
 //
-// A slow delivery must not hold up the others. If it has no reply after excludeAfter, the window
-// does not count it until the reply arrives. Another node may then repeat it, as with any
-// unanswered delivery, because it is unknown whether it arrived. An answered delivery counts
-// until it is recorded: by the progress of its shard, or in its own row if an earlier slow
-// delivery blocks that progress.
+// A slow delivery must not hold up the others. If a delivery has no reply after excludeAfter, the
+// window does not count it until the reply arrives. After a crash another node may repeat it, like
+// any delivery without a reply, because it is unknown whether the notification arrived. An answered
+// delivery counts until it is recorded: by the progress of its shard, or in its own row if an
+// earlier slow delivery blocks that progress.
 const (
-	batchesPerWindow = 8                      // batches of a window, most of which are written in one transaction
-	batchesPerCommit = 6                      // batches of one transaction, if the others finish soon after the first
-	gatherFor        = 20 * time.Millisecond  // maximum wait of a finished batch for the others
-	maxBatchesAhead  = 48                     // open batches of a shard, if many deliveries are excluded
+	batchesPerWindow = 8                      // number of batches that a window holds, most of which are recorded in one transaction
+	batchesPerCommit = 6                      // maximum number of batches that are recorded in one transaction
+	gatherFor        = 20 * time.Millisecond  // maximum time that a finished batch waits for others
+	maxBatchesAhead  = 48                     // maximum number of open batches of a shard, if many deliveries are excluded
 	readAheadTTL     = time.Second            // subscriptions read ahead are read again when older
-	excludeAfter     = 250 * time.Millisecond // a reply later than this stops counting; less would let a short load spike defeat the limit
-	flushFraction    = 5                      // one fifth of a window is worth a transaction of rows
-	flushAfter       = 50 * time.Millisecond  // age of the first batch
+	excludeAfter     = 250 * time.Millisecond // a delivery without a reply stops counting after this time; a shorter time would let a short load spike defeat the limit
+	flushFraction    = 5                      // flush writes rows if they free at least this fraction (one fifth) of a window
+	flushAfter       = 50 * time.Millisecond  // flush waits until the first batch has this age
 )
 
 // windows holds one window per topic that this node is delivering or has unrecorded deliveries
 // of.
 type windows struct {
-	max int // unrecorded deliveries per topic; 0: single node, no limit needed
+	max int // maximum number of unrecorded deliveries per topic; 0: no limit, because there is a single node
 
 	mu sync.Mutex
 	of map[int64]*window
@@ -38,13 +38,13 @@ type windows struct {
 
 // window is guarded by windows.mu.
 type window struct {
-	used    int       // deliveries that were sent and are not recorded
-	holder  *shardRun // the run that may send
-	runs    int       // runs of the topic on this node
+	used    int       // number of deliveries that were sent but are not recorded
+	holder  *shardRun // the run that may send now
+	runs    int       // number of runs of the topic on this node
 	waiting map[*shardRun]bool
 }
 
-// window returns the window of a topic. w.mu is held.
+// window returns the window of a topic. The caller holds w.mu.
 func (w *windows) window(topic int64) *window {
 	v := w.of[topic]
 	if v == nil {
@@ -54,7 +54,7 @@ func (w *windows) window(topic int64) *window {
 	return v
 }
 
-// startRun adds a run.
+// startRun adds a run to the window of its topic.
 func (w *windows) startRun(run *shardRun) {
 	if w.max == 0 {
 		return
@@ -64,7 +64,7 @@ func (w *windows) startRun(run *shardRun) {
 	w.window(run.shard.TopicID).runs++
 }
 
-// endRun removes a run.
+// endRun removes a run from the window of its topic.
 func (w *windows) endRun(run *shardRun) {
 	if w.max == 0 {
 		return
@@ -80,8 +80,8 @@ func (w *windows) endRun(run *shardRun) {
 	w.adjust(run.shard.TopicID, v, 0)
 }
 
-// take reserves capacity for n deliveries of a run. If there is none it returns false, and the
-// run is woken later.
+// take reserves capacity for n deliveries of a run. If the window has too little capacity, take
+// returns false, and the run is woken later.
 func (w *windows) take(run *shardRun, n int) bool {
 	if w.max == 0 {
 		return true
@@ -101,7 +101,7 @@ func (w *windows) take(run *shardRun, n int) bool {
 	return true
 }
 
-// yield lets another run of the topic send, because this one has nothing more to send.
+// yield lets another run of the topic send, because this run has nothing more to send.
 func (w *windows) yield(run *shardRun) {
 	if w.max == 0 {
 		return
@@ -114,7 +114,8 @@ func (w *windows) yield(run *shardRun) {
 	}
 }
 
-// adjustUnchecked adds n, which may be negative, even if the window is full.
+// adjustUnchecked adds n, which may be negative, to the used capacity of a topic's window, even if
+// the window is full.
 func (w *windows) adjustUnchecked(topic int64, n int) {
 	if w.max == 0 || n == 0 {
 		return
@@ -124,8 +125,8 @@ func (w *windows) adjustUnchecked(topic int64, n int) {
 	w.adjust(topic, w.window(topic), n)
 }
 
-// adjust adds n and, if capacity was freed, wakes the sending run or chooses the next one. w.mu
-// is held.
+// adjust adds n to the used capacity. If that frees capacity, it wakes the sending run or chooses
+// the next one. The caller holds w.mu.
 func (w *windows) adjust(topic int64, v *window, n int) {
 	v.used += n
 	if n <= 0 {
@@ -145,7 +146,7 @@ func (w *windows) adjust(topic int64, v *window, n int) {
 	}
 }
 
-// othersWait reports that another run of the topic is waiting.
+// othersWait reports whether another run of the topic is waiting.
 func (w *windows) othersWait(run *shardRun) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,8 +162,8 @@ func (run *shardRun) nextBatchSize() int {
 	return batchSize
 }
 
-// readAhead reads the next subscriptions, for several batches at once, unless earlier ones are
-// still waiting.
+// readAhead reads the next subscriptions, enough for several batches, unless some that were read
+// earlier are still waiting.
 func (run *shardRun) readAhead(read func(after int64, size int) ([]Subscription, error)) error {
 	now := run.hub.now()
 	if len(run.next) > 0 && now.Sub(run.readAt) < readAheadTTL {
@@ -183,20 +184,20 @@ func (run *shardRun) readAhead(read func(after int64, size int) ([]Subscription,
 // setLease stores the end of this run's claim.
 func (run *shardRun) setLease(until time.Time) { run.lease.Store(until.UnixNano()) }
 
-// lapsed reports that another node may have claimed the shard, because this process stalled or
-// could not reach the store. Unsent deliveries are then not sent.
+// lapsed reports whether another node may have claimed the shard, because this process stalled or
+// could not reach the store. Deliveries that were not sent yet are then not sent.
 func (run *shardRun) lapsed(now time.Time) bool {
 	return run.hub.windows.max > 0 && now.UnixNano() > run.lease.Load()-int64(maxClockSkew)
 }
 
-// holdsUpOthers reports that other deliveries wait for the open ones of this run.
+// holdsUpOthers reports whether other deliveries wait for the open deliveries of this run.
 func (run *shardRun) holdsUpOthers() bool {
 	return !run.eof || run.hub.windows.max > 0 && run.hub.windows.othersWait(run)
 }
 
-// awaited returns the batch to wait for. When it is done, it and those before it are worth a
-// transaction. hold is the remaining wait if the first batch is already done; 0: no limit, or
-// the finished batches at the front are worth a transaction now.
+// awaited returns the batch to wait for: when it is done, there are enough finished batches for a
+// transaction. If the first batch is already done, hold is how long it still waits for others. If
+// hold is 0, the wait has no limit, or the finished batches at the front are enough already.
 func (run *shardRun) awaited() (b *deliveryBatch, hold time.Duration) {
 	first := run.window[0]
 	if run.hub.windows.max == 0 || !first.isDone() {
@@ -213,7 +214,7 @@ func (run *shardRun) awaited() (b *deliveryBatch, hold time.Duration) {
 	return first, 0
 }
 
-// gathering reports that finished batches still wait for others, to share a transaction with them.
+// gathering reports whether finished batches still wait for others, to share a transaction.
 func (run *shardRun) gathering() bool {
 	if len(run.window) == 0 {
 		return false
@@ -231,7 +232,7 @@ func (b *deliveryBatch) isDone() bool {
 	}
 }
 
-// excludeSlow removes deliveries from the window that have been open for excludeAfter.
+// excludeSlow stops counting deliveries that have been open for excludeAfter.
 func (run *shardRun) excludeSlow() {
 	n, old := 0, run.hub.now().Add(-excludeAfter)
 	for _, b := range run.window {
@@ -249,7 +250,8 @@ func (run *shardRun) excludeSlow() {
 	run.hub.windows.adjustUnchecked(run.shard.TopicID, -n)
 }
 
-// uncount removes batches from the window: they are recorded, or another node owns them.
+// uncount stops counting the deliveries of batches, because they are recorded or another node has
+// claimed the shard.
 func (run *shardRun) uncount(batches []*deliveryBatch) {
 	n := 0
 	for _, b := range batches {
@@ -261,8 +263,9 @@ func (run *shardRun) uncount(batches []*deliveryBatch) {
 	run.hub.windows.adjustUnchecked(run.shard.TopicID, -n)
 }
 
-// flush records replies behind unfinished batches. Rows cost more than the progress of a shard,
-// so it runs only when the window is full. It reports whether it wrote anything.
+// flush records the replies of batches behind an unfinished batch, one row per delivery. Rows cost
+// more than the position of a shard, so flush runs only when the window is full. It reports whether
+// it wrote anything.
 func (run *shardRun) flush() bool {
 	n := 0
 	for _, b := range run.window {
@@ -307,8 +310,8 @@ func (run *shardRun) flush() bool {
 	return true
 }
 
-// countAnswered counts a reply of b, whose lock is held, and remembers its key if no row is
-// needed. It returns how many more deliveries the window must count.
+// countAnswered counts a reply of b, and remembers the key if the reply needs no row of its own. It
+// returns how many more deliveries the window must count. The caller holds the lock of b.
 func (b *deliveryBatch) countAnswered(d *delivery, nothing bool) (more int) {
 	b.answered++
 	if nothing {
@@ -321,7 +324,7 @@ func (b *deliveryBatch) countAnswered(d *delivery, nothing bool) (more int) {
 	return 0
 }
 
-// sentBefore returns the deliveries of list that were started before then.
+// sentBefore returns the deliveries of list that were started before the time then.
 func (d *dispatcher) sentBefore(list []*delivery, then time.Time) (old []*delivery) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

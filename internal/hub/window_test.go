@@ -18,14 +18,14 @@ import (
 type recordingStore struct {
 	hub.Store
 	mu       sync.Mutex
-	pos      map[int]int64 // by shard: position up to which deliveries are settled
-	finished map[int]bool  // finished shards
+	pos      map[int]int64 // key: number of the shard, value: id up to which deliveries are settled
+	finished map[int]bool  // key: number of a finished shard
 	shards   map[int]hub.Shard
-	written  map[int64]bool // by row
+	written  map[int64]bool // key: id of a subscription whose delivery has a row
 	rows     int
 	commits  int // successful checkpoints
 
-	silence      time.Duration // time without responses after the first checkpoint
+	silence      time.Duration // how long the store does not respond after the first checkpoint
 	silent, over time.Time
 }
 
@@ -91,7 +91,8 @@ func (l *recordingStore) settled(results []hub.Result) {
 	}
 }
 
-// recorded reports whether a node that claims the shard now would know that id was notified.
+// recorded reports whether the store shows that id was notified. A node that claims the shard would
+// not repeat such a notification.
 func (l *recordingStore) recorded(id int64) bool {
 	if l.written[id] {
 		return true
@@ -104,15 +105,15 @@ func (l *recordingStore) recorded(id int64) bool {
 	return false
 }
 
-// observed records the deliveries of a test as the callbacks receive them.
+// observed records the deliveries of a test, as seen by the callbacks.
 type observed struct {
 	*harness
 	ledger *recordingStore
 	takes  func(n int) time.Duration
 
-	open          map[int64]time.Time // sent, without a reply
+	open          map[int64]time.Time // key: id of a delivery without a reply, value: when it was sent
 	answered      map[int64]bool
-	maxUnrecorded int // replied and not recorded, or sent less than 250 ms ago
+	maxUnrecorded int // maximum number of unrecorded deliveries that were answered, or were sent less than 250 ms ago
 	begun         time.Time
 	starts        []time.Time
 }
@@ -205,7 +206,7 @@ func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, tak
 		}
 		again := 0
 		if silence > 0 {
-			again = window // deliveries without a reply are repeated
+			again = window // at most one window of unanswered deliveries is repeated
 		}
 		if n := int(engine.Live().Totals.Notified); n < all || n > all+again {
 			t.Errorf("%d notifications, want %d and at most %d repeated ones", n, all, again)
@@ -266,7 +267,7 @@ func TestQueuedDeliveriesAreNotSentAfterTheLease(t *testing.T) {
 	})
 }
 
-// stoppingStore is a store whose first checkpoint takes until the hub is stopping.
+// stoppingStore is a store whose first checkpoint does not return before the hub is stopping.
 type stoppingStore struct {
 	hub.Store
 	stop func()
@@ -282,8 +283,8 @@ func (l stoppingStore) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, 
 	return l.Store.Checkpoint(ctx, c)
 }
 
-// The hub stops while one batch is done and later ones are running. These must finish and must
-// not be repeated. The order is random, so the test runs several times.
+// The hub stops while one batch is done and later ones are running. The deliveries in progress must
+// finish and must not be repeated. The order is random, so the test runs several times.
 func TestDeliveriesInProgressAtShutdownFinishAndAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -299,7 +300,7 @@ func TestDeliveriesInProgressAtShutdownFinishAndAreNotRepeated(t *testing.T) {
 			h.start(hub.Options{})
 			var n atomic.Int64
 			h.setReply(func(string, int) hub.Reply {
-				switch at := n.Add(1); { // the first batch, the second one, and the others
+				switch at := n.Add(1); { // the first batch, the second batch, and all later ones
 				case at <= 50:
 					time.Sleep(100 * time.Millisecond)
 				case at <= 112:

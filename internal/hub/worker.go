@@ -2,14 +2,15 @@ package hub
 
 import "time"
 
-// idleWorkerTTL is the lifetime of an idle worker. Work arrives in bursts, as from a topic's
-// window, and a kept worker does not have to grow its stack again.
+// idleWorkerTTL is the lifetime of an idle worker. Deliveries arrive in bursts, for example when a
+// topic's window has capacity again. A worker that is kept between two bursts does not have to grow
+// its stack again.
 const idleWorkerTTL = 250 * time.Millisecond
 
-// startWorkers starts workers for ready deliveries. A worker parks itself when nothing is ready,
-// and starts another when more is ready than it can take.
+// startWorkers starts workers for ready deliveries. A worker becomes idle when no delivery is
+// ready, and starts another worker when more deliveries are ready.
 func (d *dispatcher) startWorkers() {
-	free := d.workers - d.inFlight // workers that are about to take a delivery
+	free := d.workers - d.inFlight // number of workers that are about to take a delivery
 	for n := min(d.queued-free, d.max-d.workers, d.maxFresh-d.fresh-free); n > 0; n-- {
 		d.startWorker()
 	}
@@ -59,7 +60,7 @@ func (d *dispatcher) work() {
 	}
 }
 
-// parkWorker adds a worker to the idle ones.
+// parkWorker adds a worker to the list of idle workers.
 func (d *dispatcher) parkWorker(wakeup chan bool) {
 	d.idle = append(d.idle, wakeup)
 	if !d.trimScheduled {
@@ -68,7 +69,7 @@ func (d *dispatcher) parkWorker(wakeup chan bool) {
 	}
 }
 
-// trimIdleWorkers ends the workers that were idle since the last trim.
+// trimIdleWorkers ends the workers that have been idle since the last trim.
 func (d *dispatcher) trimIdleWorkers() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

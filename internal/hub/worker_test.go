@@ -57,7 +57,7 @@ func bursts(t *testing.T, end func(*dispatcher)) {
 	if workers, resting := state(); workers != 0 || resting != 40 {
 		t.Errorf("after a burst of 100: %d busy and %d idle workers, want 40 idle, which is the limit", workers, resting)
 	}
-	for range 4 { // no idle worker is used
+	for range 4 { // in these rounds no idle worker is used
 		<-time.After(idleWorkerTTL / 2)
 		burst(5)
 	}

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// idleShare is the fraction of the memory that unused contents may occupy.
+// idleShare limits unused contents to 1/idleShare of the memory.
 const idleShare = 4
 
 // ErrFull means that contents in use fill the memory.
@@ -26,8 +26,8 @@ type Content struct {
 }
 
 // Cache shares the bytes for WebSub subscribers. Only a run over a shard may wait for memory,
-// because it holds no slot. A delivery must not wait: it holds a slot, and a content in use may
-// be waiting for that slot.
+// because it holds no delivery slot. A delivery holds a slot and must not wait: the content that
+// occupies the memory may be released only after another delivery gets this slot.
 type Cache struct {
 	load func(ctx context.Context, topicID int64) (Content, error)
 	max  int64 // maximum bytes held; a single content always fits
@@ -37,8 +37,8 @@ type Cache struct {
 	queue     []chan struct{} // waiters in order of arrival
 	held      map[key]*Held
 	idle      []key // unused contents, the oldest first
-	bytes     int64 // bytes of all contents
-	idleBytes int64 // held by unused contents
+	bytes     int64 // total size of all contents
+	idleBytes int64 // total size of unused contents
 }
 
 type key struct{ topic, version int64 }
@@ -50,8 +50,9 @@ type Held struct {
 	Content *Content      // immutable; nil: no content of that version is stored
 	err     error
 
-	// uses rises from 0 under the lock only. A caller with a use may share it without the lock,
-	// so that thousands of deliveries of one content do not wait for each other.
+	// uses increases from 0 only under the lock. A caller that already has a use may add another
+	// one without the lock, so that thousands of deliveries of one content do not wait for each
+	// other.
 	uses atomic.Int64
 
 	// Guarded by Cache.mu.
@@ -59,7 +60,7 @@ type Held struct {
 	idle bool // in the idle list, may be evicted
 }
 
-// Share adds a use to a content that is in use; false: it is unused.
+// Share adds a use to a content. It returns false if the content is not in use.
 func (h *Held) Share() bool {
 	if h == nil {
 		return false
@@ -80,9 +81,9 @@ func New(limit int64, load func(context.Context, int64) (Content, error)) *Cache
 	return &Cache{load: load, max: limit, held: map[key]*Held{}, freed: make(chan struct{})}
 }
 
-// Acquire returns the content of that version or a newer one; its Content is nil if there is
-// none. size is the expected size. Without memory it waits, or returns ErrFull. On success the
-// caller must call Release.
+// Acquire returns the content of the given version or a newer one. If the topic has no stored
+// content, Content is nil. size is the expected size in bytes. If no memory is free, Acquire waits
+// if wait is set, and otherwise returns ErrFull. After success the caller must call Release.
 func (c *Cache) Acquire(ctx context.Context, topicID, version, size int64, wait bool) (*Held, error) {
 	h, mine, err := c.reserve(ctx, key{topicID, version}, size, wait)
 	if err != nil {
@@ -104,7 +105,8 @@ func (c *Cache) Acquire(ctx context.Context, topicID, version, size int64, wait 
 	return h, nil
 }
 
-// reserve adds a use of a content. mine: the content is new, and the caller must fill it.
+// reserve adds a use of a content. If mine is true, the content is new, and the caller must call
+// fill.
 func (c *Cache) reserve(ctx context.Context, k key, size int64, wait bool) (h *Held, mine bool, err error) {
 	me := make(chan struct{}) // identifies this caller in the queue
 	c.mu.Lock()
@@ -139,7 +141,7 @@ func (c *Cache) reserve(ctx context.Context, k key, size int64, wait bool) (h *H
 	return nil, false, ctx.Err()
 }
 
-// leaveQueue removes a waiter from the queue, so that the next one proceeds.
+// leaveQueue removes a waiter from the queue, so that the next waiter proceeds.
 func (c *Cache) leaveQueue(me chan struct{}) {
 	if i := slices.Index(c.queue, me); i >= 0 {
 		c.queue = slices.Delete(c.queue, i, i+1)
@@ -153,7 +155,7 @@ func (c *Cache) fits(size int64) bool {
 	return c.bytes+size <= c.max || c.bytes == 0
 }
 
-// fill loads a content for all its waiters.
+// fill loads a content for all callers that wait for it.
 func (c *Cache) fill(ctx context.Context, h *Held) {
 	got, err := c.load(ctx, h.key.topic)
 	c.mu.Lock()
@@ -172,7 +174,7 @@ func (c *Cache) fill(ctx context.Context, h *Held) {
 	c.wakeWaiters() // the content may be smaller than expected
 }
 
-// Put adds a content that was just read and committed.
+// Put adds the content of a change that was just read and committed.
 func (c *Cache) Put(topicID int64, got Content) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,8 +231,8 @@ func (c *Cache) Release(h *Held) {
 	c.wakeWaiters()
 }
 
-// evict drops unused contents until at most limit bytes of them are held. An absent content needs
-// an entry but no bytes, so the number of entries is bounded too.
+// evict drops the oldest unused contents until the others hold at most limit bytes. An entry
+// without content holds no bytes, so evict also bounds the number of entries.
 func (c *Cache) evict(limit int64) {
 	const lines = 4096
 	for len(c.idle) > 0 && (c.idleBytes > max(limit, 0) || len(c.idle) > lines) {

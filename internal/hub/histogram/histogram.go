@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Histogram counts durations in buckets that grow by a twelfth, from 10 µs to
-// some 100 s. It is safe for many writers and never allocates.
+// Histogram counts durations in buckets, from 10 µs to a few hundred seconds. Each bucket is a
+// twelfth wider than the previous one. It is safe for many writers and never allocates.
 type Histogram struct {
 	counts [buckets]atomic.Int64
 }
 
 const (
 	buckets = 208
-	floor   = 10e-6               // seconds
-	step    = 0.08004270767353636 // ln(13/12)
+	floor   = 10e-6               // lower end of the first bucket, in seconds
+	step    = 0.08004270767353636 // ln(13/12), the logarithm of the ratio of two buckets
 )
 
 // Add counts one duration.
@@ -28,10 +28,10 @@ func (h *Histogram) Add(d time.Duration) {
 	h.counts[i].Add(1)
 }
 
-// Counts are durations by bucket.
+// Counts contains the number of durations in each bucket.
 type Counts [buckets]int64
 
-// Drain returns the counts and resets the histogram.
+// Drain returns the counts and their sum n, and resets the histogram.
 func (h *Histogram) Drain() (counts Counts, n int64) {
 	for i := range h.counts {
 		counts[i] = h.counts[i].Swap(0)
@@ -40,7 +40,7 @@ func (h *Histogram) Drain() (counts Counts, n int64) {
 	return counts, n
 }
 
-// Copy returns the current counts.
+// Copy returns the counts and their sum n.
 func (h *Histogram) Copy() (counts Counts, n int64) {
 	for i := range h.counts {
 		counts[i] = h.counts[i].Load()

@@ -7,7 +7,7 @@ import (
 )
 
 // Change is one entry of the recent changes (changes.xml): a site or feed that was reported as
-// changed. (At, Node, Seq) orders all entries.
+// changed. The triple (At, Node, Seq) identifies an entry and orders all entries.
 type Change struct {
 	Node, Seq int64
 	At        time.Time // UTC, millisecond precision

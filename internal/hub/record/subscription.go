@@ -28,18 +28,18 @@ type Subscription struct {
 
 	CreatedAt time.Time
 	RenewedAt time.Time
-	ExpiresAt time.Time // no notifications from this moment on
+	ExpiresAt time.Time // the subscription gets no notifications from this time on
 
-	// The state after a failure. All fields are zero in a healthy subscription.
+	// State after a failure. All of these fields are zero if the last delivery succeeded.
 	Failures       int       // consecutive changes that could not be delivered
 	Tries          int       // attempts for the pending version
-	NextAt         time.Time // next attempt, or the end of the lease of the attempt in progress; zero: nothing pending
-	PendingVersion int64     // version that is or was pending
-	Counted        int64     // last version that raised Failures
-	Sent           int64     // last version delivered by a retry
-	Claim          int64     // not 0: an attempt is in progress under this claim
-	FailingSince   time.Time // first of the failures in a row; zero: none
-	LastError      string    // safe to show to the public: no paths
+	NextAt         time.Time // next attempt, or the end of the lease of the current attempt; zero: nothing is pending
+	PendingVersion int64     // version that is pending, or was the last pending one
+	Counted        int64     // last version for which Failures was increased
+	Sent           int64     // last version that a retry delivered
+	Claim          int64     // claim of the attempt in progress; 0: none
+	FailingSince   time.Time // time of the first of the consecutive failures; zero: none
+	LastError      string    // safe to show to the public: contains no paths
 	LastErrorAt    time.Time
 }
 

@@ -113,7 +113,7 @@ func quotedText(s string) (text, rest string, ok bool) {
 				return "", "", false
 			}
 			var r string
-			if json.Unmarshal([]byte(`"`+s[at:at+n]+`"`), &r) != nil || r == "\uFFFD" { // half of a pair, perhaps
+			if json.Unmarshal([]byte(`"`+s[at:at+n]+`"`), &r) != nil || r == "\uFFFD" { // perhaps half of a surrogate pair, which encoding/json can decode
 				return "", "", false
 			}
 			b.WriteString(r)
