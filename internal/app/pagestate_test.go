@@ -68,6 +68,13 @@ func TestCachedPagesAreNeverStaleAndContainNoPrivatePosts(t *testing.T) {
 							t.Errorf("after %s, %s has %s: %q, want %q", change, path, name, h.Get(name), wantHeader.Get(name))
 						}
 					}
+					tag := ""
+					if user, _, _ := strings.Cut(path[1:], "/"); status == http.StatusOK && user != author.Everyone && h.Get("Cache-Control") == "no-cache" {
+						tag = "author-" + user
+					}
+					if got := h.Get("Cache-Tag"); got != tag {
+						t.Errorf("after %s, %s has the Cache-Tag %q, want %q", change, path, got, tag)
+					}
 					if v == anonymous && (strings.Contains(body, hiddenWord) || strings.Contains(body, "Your river")) {
 						t.Errorf("after %s, %s shows private data:\n%s", change, path, body)
 					}

@@ -68,6 +68,9 @@ func (d *Document) common(head http.Header, f *representation) {
 	if d.cache != nil {
 		head["Cache-Control"] = d.cache
 	}
+	if d.tags != nil {
+		head[CacheTag] = d.tags
+	}
 	if before := head["Vary"]; len(before) > 0 {
 		head["Vary"] = append(before[:len(before):len(before)], d.vary...)
 	} else {

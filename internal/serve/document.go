@@ -19,6 +19,7 @@ type Options struct {
 	Type     string    // Content-Type, with charset
 	Modified time.Time // Last-Modified, truncated to seconds; zero: none
 	Cache    string    // Cache-Control; "" preserves the caller's
+	Tags     string    // Cache-Tag, by which shared caches purge, see AuthorTag; "": none
 	Vary     string    // further request headers for Vary, after Accept-Encoding
 	Link     []string  // values of Link headers
 	Feed     bool      // allows other origins to read it, and forbids scripts in it
@@ -63,7 +64,7 @@ type Document struct {
 	squeeze    sync.Once
 
 	// Header values, made once; nil values are not sent.
-	cache, vary, since, kind, link, policy, delta, nosniff, any, exposed, ranges []string
+	cache, tags, vary, since, kind, link, policy, delta, nosniff, any, exposed, ranges []string
 }
 
 // representation is one encoding of the document.
@@ -131,7 +132,7 @@ func (d *Document) headers() {
 	}
 	d.vary = []string{vary}
 	d.ranges = []string{"none"} // ranges of a feed are useless
-	d.cache, d.kind, d.delta = one(o.Cache), one(o.Type), one(o.Delta)
+	d.cache, d.tags, d.kind, d.delta = one(o.Cache), one(o.Tags), one(o.Type), one(o.Delta)
 	if !o.Modified.IsZero() {
 		d.modified = o.Modified.UTC().Truncate(time.Second)
 		d.since = one(d.modified.Format(http.TimeFormat))

@@ -397,7 +397,7 @@ func (s *discardWriter) Write(p []byte) (int, error) { s.n += len(p); return len
 // Not parallel, because it counts allocations.
 func TestServingACachedDocumentDoesNotAllocate(t *testing.T) {
 	d := New(feedOf(40_000), Options{
-		Type: "application/rss+xml; charset=utf-8", Modified: noon(), Cache: "public, max-age=300, must-revalidate", Feed: true, Brotli: true,
+		Type: "application/rss+xml; charset=utf-8", Modified: noon(), Cache: "public, max-age=300, must-revalidate", Tags: FeedTags("alice"), Feed: true, Brotli: true,
 		Link: []string{`<http://h.example/>; rel="hub"`, `<http://a.example/>; rel="self"`},
 	})
 	request(d, "GET", "Accept-Encoding", "br")

@@ -1,7 +1,7 @@
 package syndicate
 
 import (
-	"strconv"
+	"fmt"
 	"time"
 
 	"cloudburst/feed"
@@ -18,6 +18,10 @@ const (
 	maxAgeLimit = time.Hour
 )
 
+// errorAge is how long a cache may use a feed while every node is down. Caches that obey
+// must-revalidate respond with an error instead.
+const errorAge = time.Hour
+
 // cacheControl returns the Cache-Control of a feed; f is nil for a document that is not a feed.
 //
 // spec:datafeeds-2006#feed-caching
@@ -25,7 +29,7 @@ func cacheControl(f *feed.Feed, private bool) string {
 	if private {
 		return "private, no-store"
 	}
-	return "public, max-age=" + strconv.Itoa(int(maxAge(f)/time.Second)) + ", must-revalidate"
+	return fmt.Sprintf("public, max-age=%d, must-revalidate, stale-if-error=%d", maxAge(f)/time.Second, errorAge/time.Second)
 }
 
 // maxAge returns the shortest period that the feed declares, within the bounds.

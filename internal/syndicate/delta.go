@@ -105,7 +105,7 @@ func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, c
 	o := l.options(e, &s, k.format)
 	o.Type, o.Delta, o.Tag = kind, "feed", current.Tag()
 	// spec:rfc3229#not-stored
-	o.Cache, o.Vary = "no-store, im", "A-IM, If-None-Match"
+	o.Cache, o.Vary, o.Tags = "no-store, im", "A-IM, If-None-Match", ""
 	if s.Private {
 		o.Cache = "private, no-store"
 	}

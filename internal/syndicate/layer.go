@@ -37,6 +37,7 @@ type Source struct {
 	// Refer rewrites a link to another document of the same feed (a further page, an archive) for a
 	// format. nil: links stay as saved.
 	Refer func(format, href string) string
+	Tags  string // Cache-Tag of a public feed, see [serve.FeedTags]; "": none
 	// Private marks a feed for authorized readers: shared caches must not store it, and it is not
 	// compressed with brotli.
 	Private bool

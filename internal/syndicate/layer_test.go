@@ -146,7 +146,7 @@ func TestMaxAgeIsTheTTLOfTheFeedWithinBounds(t *testing.T) {
 		s := saved(1, rss(part))
 		s.Key = part
 		for _, format := range []string{"", "atom"} {
-			if got := get(t, l, s, format).Header().Get("Cache-Control"); got != "public, max-age="+want+", must-revalidate" {
+			if got := get(t, l, s, format).Header().Get("Cache-Control"); got != "public, max-age="+want+", must-revalidate, stale-if-error=3600" {
 				t.Errorf("%s, %q: %s", part, format, got)
 			}
 		}

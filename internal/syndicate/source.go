@@ -221,6 +221,9 @@ func (l *Layer) options(e *entry, s *Source, format string) serve.Options {
 	same := e.same && e.version == s.Version
 	l.mu.Unlock()
 	o := serve.Options{Modified: s.Modified, Feed: true, Brotli: !s.Private, NoSince: same, Now: l.Now}
+	if !s.Private {
+		o.Tags = s.Tags
+	}
 	if s.Link != nil {
 		o.Link = s.Link(format)
 	}

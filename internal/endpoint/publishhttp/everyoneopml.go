@@ -110,7 +110,7 @@ func (f *Feeds) feedsOf(w http.ResponseWriter, r *http.Request, user string) {
 		f.refuse(w, r, fault.Wrap(fault.Internal, err, "The list of the feeds of %s cannot be written.", user))
 		return
 	}
-	serve.New(body, serve.Options{Type: typeOPML, Cache: "public, max-age=60", Feed: true}).Answer(w, r)
+	serve.New(body, serve.Options{Type: typeOPML, Cache: "public, max-age=60", Tags: serve.AuthorTag(user), Feed: true}).Answer(w, r)
 }
 
 // forget discards the list, so that the next request generates it again.

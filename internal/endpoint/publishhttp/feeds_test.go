@@ -22,7 +22,7 @@ func TestFeedIsServedAsSavedWithHeaders(t *testing.T) {
 	if a.body != doc {
 		t.Errorf("served is %q", a.body)
 	}
-	a.has(t, "GET", "Content-Type", "application/rss+xml; charset=utf-8", "Last-Modified", "Sun, 01 Mar 2026 12:00:00 GMT",
+	a.has(t, "GET", "Cache-Control", "public, max-age=300, must-revalidate, stale-if-error=3600", "Cache-Tag", "author-alice,feed-alice", "Content-Type", "application/rss+xml; charset=utf-8", "Last-Modified", "Sun, 01 Mar 2026 12:00:00 GMT",
 		"Content-Security-Policy", "sandbox; default-src 'none'", "X-Content-Type-Options", "nosniff", "Access-Control-Allow-Origin", "*",
 		"Link", `<https://hub.example/websub>; rel="hub", <https://hub.example/alice/rss.xml>; rel="self"`)
 	tag := a.Header.Get("ETag")

@@ -54,12 +54,13 @@ func (f *Feeds) commentsDocument(ctx context.Context, post string) (*serve.Docum
 		return nil, time.Time{}, err
 	}
 	public := f.Public()
+	user, _, _ := strings.Cut(post[1:], "/")
 	self, hub := locate(f, post+pathComments), public+"/websub"
 	body, _, err := render.Append(nil, list, "rss20", &render.Options{Self: self, Hubs: []string{hub}, Cloud: f.cloudAt(public), Sanitize: f.clean, Strict: true})
 	if err != nil {
 		return nil, time.Time{}, fault.Wrap(fault.Internal, err, "The feed cannot be written.")
 	}
 	return serve.New(body, serve.Options{
-		Type: "application/rss+xml; charset=utf-8", Cache: "public, max-age=60", Link: []string{websub.LinkHeader(hub, self)}, Feed: true,
+		Type: "application/rss+xml; charset=utf-8", Cache: "public, max-age=60", Tags: serve.FeedTags(user), Link: []string{websub.LinkHeader(hub, self)}, Feed: true,
 	}), list.Updated.UTC, nil
 }

@@ -10,6 +10,7 @@ import (
 	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/feedfile"
+	"cloudburst/internal/serve"
 	"cloudburst/internal/syndicate"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/websub"
@@ -76,6 +77,7 @@ func (f *Feeds) newHosted(user, name, public string) *hosted {
 		Render: func(format string) render.Options { return h.about(format).options },
 		Link:   func(format string) []string { return h.about(format).link },
 		Refer:  h.refer,
+		Tags:   serve.FeedTags(user),
 	}
 	return h
 }

@@ -1,6 +1,7 @@
 package publishhttp
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -220,6 +221,7 @@ func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source 
 			Render: func(format string) render.Options { return h.about(format).options },
 			Link:   func(format string) []string { return h.about(format).link },
 			Refer:  h.refer,
+			Tags:   serve.FeedTags(cmp.Or(v.User, author.Everyone)),
 		}
 		f.mu.Lock()
 		if len(f.kept) >= maxHosted {

@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/media"
+	"cloudburst/internal/serve"
 )
 
 // Media reads the files of posts. [*upload.Files] implements it.
@@ -64,6 +65,7 @@ func (f *Feeds) media(w http.ResponseWriter, r *http.Request, user, rest string)
 		return
 	}
 	mediaHeader(w.Header(), file)
+	w.Header().Set(serve.CacheTag, serve.AuthorTag(user))
 	if file.Private {
 		hideMedia(w.Header(), "same-origin")
 	}
@@ -107,6 +109,7 @@ func hideMedia(head http.Header, policy string) {
 	head.Set("Cache-Control", "private, no-cache")
 	head.Set("Cross-Origin-Resource-Policy", policy)
 	head.Del("Access-Control-Allow-Origin")
+	head.Del(serve.CacheTag)
 }
 
 // mediaHeader sets the type of a file and keeps browsers from executing its content: users choose

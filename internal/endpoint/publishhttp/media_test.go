@@ -80,7 +80,7 @@ func TestUploadedFilesAreImmutableAndSupportRangeRequests(t *testing.T) {
 		t.Error(res)
 	}
 	for name, want := range map[string]string{
-		"Content-Type": "audio/mpeg", "Etag": `"` + strings.Repeat("a", 64) + `"`, "Cache-Control": "public, max-age=31536000, immutable",
+		"Content-Type": "audio/mpeg", "Etag": `"` + strings.Repeat("a", 64) + `"`, "Cache-Control": "public, max-age=31536000, immutable", "Cache-Tag": "author-alice",
 		"Content-Disposition": `inline; filename="a.mp3"`, "X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "*", "Accept-Ranges": "bytes",
 	} {
 		if got := res.Header.Get(name); got != want {

@@ -86,6 +86,9 @@ func (s *Pages) keep(rw http.ResponseWriter, r *http.Request, v *postsView, body
 	if modified.Unix() > 0 {
 		o.Modified = modified
 	}
+	if v.List.User != "" {
+		o.Tags = documents.AuthorTag(v.List.User)
+	}
 	if s.Sessions != nil {
 		o.Vary += ", Cookie"
 	}

@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
+	documents "cloudburst/internal/serve"
 	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/shell"
 )
@@ -122,6 +123,7 @@ func (s *Pages) styleFile(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rw.Header().Set("Content-Type", "text/css; charset=utf-8")
+	rw.Header().Set(documents.CacheTag, documents.AuthorTag(r.PathValue("user")))
 	rw.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, _ = rw.Write([]byte(style.CSS)) // an error means that the client is gone
 }
