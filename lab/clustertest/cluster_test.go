@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/internal/store/postgres"
 	"cloudburst/internal/store/storetest"
 	"cloudburst/lab/outside"
 	"cloudburst/lab/program"
@@ -53,15 +54,40 @@ func run(m *testing.M) int {
 		defer func() { _ = built.Remove() }() // in the folder for temporary files
 		err = prepare(dir)
 	}
-	if err == nil {
-		server, err = storetest.StartCluster("max_connections=600", "fsync=off", "full_page_writes=off")
+	if err == nil && !onCitus() {
+		if server, err = storetest.StartCluster("max_connections=600", "fsync=off", "full_page_writes=off"); err == nil {
+			defer server.Stop()
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer server.Stop()
-	return m.Run()
+	return storetest.Main(m)
+}
+
+// onCitus reports whether the nodes use distributed databases of a Citus cluster.
+func onCitus() bool { return os.Getenv(storetest.CitusEnv) != "" }
+
+// database returns the URL of an empty database, distributed if there is a Citus cluster.
+func database(t *testing.T) string {
+	t.Helper()
+	if !onCitus() {
+		url, err := server.Database(fmt.Sprintf("cluster%d", databases.Add(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return url
+	}
+	url := storetest.Citus(t)
+	w, err := postgres.Fill(t.Context(), url, false, true)
+	if err == nil {
+		err = errors.Join(w.Finish(t.Context()), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
 }
 
 // parallel allows more concurrent scenarios than processors, unless the command line sets a
@@ -136,10 +162,7 @@ func harness(t *testing.T, o Options) *Cluster {
 		o.Binary = binaries.plain
 	}
 	if o.Database == "" {
-		var err error
-		if o.Database, err = server.Database(fmt.Sprintf("cluster%d", databases.Add(1))); err != nil {
-			t.Fatal(err)
-		}
+		o.Database = database(t)
 	}
 	o.Dir, o.Seed, o.Log = t.TempDir(), *seedFlag, t.Logf
 	w, err := New(t.Context(), o)
@@ -189,6 +212,15 @@ func TestAnotherNodeTakesOverFromAKilledNode(t *testing.T) {
 	w := harness(t, Options{})
 	r := kept(t, w, w.Killed(rounds(1)))
 	t.Logf("taken over within p50 %s, p99 %s; the lease and two seconds are %s", r.Quantile(0.5), r.Quantile(0.99), lease+2*time.Second)
+}
+
+func TestRestartedNodeContinuesItsDeliveriesOnCitus(t *testing.T) {
+	t.Parallel()
+	if !onCitus() {
+		t.Skip("no Citus cluster: run the test with packaging/with-citus.sh")
+	}
+	w := harness(t, Options{})
+	kept(t, w, w.Resumed(rounds(1)))
 }
 
 func TestAnotherNodeTakesOverFromAPausedNode(t *testing.T) {

@@ -114,6 +114,42 @@ func (w *Cluster) Killed(rounds int) error {
 	return nil
 }
 
+// Resumed kills the only node during its deliveries, rounds times, and starts it again with the same
+// folder.
+func (w *Cluster) Resumed(rounds int) error {
+	n, err := w.node("a", "")
+	if err != nil {
+		return err
+	}
+	const feed = "resumed"
+	if err := w.follow(n, feed, crew); err != nil {
+		return err
+	}
+	for range rounds {
+		w.subscribers.takes.Store(int64(callbackDelay))
+		p := w.ping(feed, []*node{n})
+		err := w.wait("a tenth of the subscribers were notified", func() bool { return w.history.notified(feed, p.state) > crew/10 })
+		if err != nil {
+			return err
+		}
+		w.kill(n)
+		w.subscribers.takes.Store(0)
+		before := w.history.notified(feed, p.state)
+		if before == crew {
+			return fmt.Errorf("all subscribers were notified before the kill, so the test proves nothing")
+		}
+		w.again += repeats
+		if err := w.start(n, w.Binary); err != nil {
+			return err
+		}
+		if err := w.wait("all subscribers were notified", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
+			w.Log("%v", err) // the checker lists the others
+		}
+		w.Log("%d of %d were notified before the kill", before, crew)
+	}
+	return nil
+}
+
 // Frozen pauses the sending node during its deliveries. Every second time the feed changes
 // again before the node continues, so that its memory is outdated.
 func (w *Cluster) Frozen(rounds int, pause time.Duration) error {
