@@ -155,7 +155,7 @@ func (a hosting) followOwn(ctx context.Context, user string) error {
 	if err != nil || len(posts) == 0 {
 		return err
 	}
-	_, err = a.river.Add(ctx, river.Request{Reader: a.owners.readerOf(user), URL: a.names.Public() + "/" + url.PathEscape(user) + "/rss.xml"})
+	_, err = a.river.Add(ctx, river.Request{Reader: a.owners.readerOf(user), URL: a.names.Public() + author.FeedPath(user)})
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cloudburst/internal/audience"
+	"cloudburst/internal/author"
 	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/people"
 	"cloudburst/internal/store"
@@ -49,7 +50,7 @@ func (a hosting) followedURLs(ctx context.Context, user string) (all []string, e
 func (a hosting) subscriptions() *people.Subscriptions {
 	return &people.Subscriptions{
 		River: a.river, Store: a.people.Store, ReaderOf: a.owners.readerOf, Now: a.clock.Now,
-		Feed: func(user string) string { return a.names.Public() + "/" + user + "/rss.xml" },
+		Feed: func(user string) string { return a.names.Public() + author.FeedPath(user) },
 	}
 }
 

@@ -233,3 +233,6 @@ func (f Feed) key() string {
 	}
 	return f.User + "/" + f.Name
 }
+
+// FeedPath returns the path of the public feed of an author as it is saved: "/alice/rss.xml".
+func FeedPath(user string) string { return "/" + url.PathEscape(user) + "/rss.xml" }

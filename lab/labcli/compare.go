@@ -30,7 +30,7 @@ The command downloads nothing. Build the other programs first:
 
 The CPU time of Miniflux does not contain that of its database. Between two readings the
 command waits a minute, because this server checks a feed at a user's request once a minute.
-This server and Miniflux get a request for each feed, yarr gets one for all.`,
+Miniflux gets a request for each feed, this server and yarr get one for all.`,
 		Args: cobra.NoArgs,
 	}
 	f := c.Flags()

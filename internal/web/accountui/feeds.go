@@ -305,7 +305,7 @@ func (s *Pages) doPlace(rw http.ResponseWriter, r *http.Request, session account
 		}
 	}
 	if shell.FormValue(form, "sure") == "" {
-		address := s.BaseURL(r) + "/" + session.User + "/rss.xml"
+		address := s.BaseURL(r) + author.FeedPath(session.User)
 		if name == author.Private {
 			address = "the addresses of your private feed"
 		}

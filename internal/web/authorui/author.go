@@ -181,7 +181,7 @@ func pageNumber(r *http.Request) int {
 func headLinks(user string, f author.Feed, all []shell.FormatLink) []shell.FormatLink {
 	kind, _, _ := strings.Cut(f.Type, ";")
 	kind = strings.TrimSpace(kind)
-	links := []shell.FormatLink{{Title: "as saved", Href: "/" + user + "/rss.xml", Type: kind, Hint: ""}}
+	links := []shell.FormatLink{{Title: "as saved", Href: author.FeedPath(user), Type: kind, Hint: ""}}
 	for _, hint := range []string{".xml", ".atom", ".json"} {
 		i := slices.IndexFunc(all, func(l shell.FormatLink) bool { return l.Hint == hint })
 		if i < 0 || all[i].Type == kind || hint == ".xml" && kind != "application/atom+xml" && kind != "application/feed+json" {
@@ -240,7 +240,7 @@ func (s *Pages) pageOf(ctx context.Context, f author.Feed, base string, number i
 		return nil, err
 	}
 	k.version = f.Version
-	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: base + "/" + f.User + "/rss.xml", Header: http.Header{"Content-Type": {f.Type}}})
+	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: base + author.FeedPath(f.User), Header: http.Header{"Content-Type": {f.Type}}})
 	if err != nil {
 		return nil, fault.Wrap(fault.Unreadable, err, "The saved feed can no longer be parsed.")
 	}

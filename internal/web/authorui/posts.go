@@ -262,7 +262,7 @@ func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList
 func savesOf(base, user string) string {
 	q := url.Values{"kind": {"save"}}
 	if user != "" {
-		q.Set("topic", base+"/"+user+"/rss.xml")
+		q.Set("topic", base+author.FeedPath(user))
 	}
 	return origin.StreamPath + "?" + q.Encode()
 }

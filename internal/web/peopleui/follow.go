@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/web/shell"
 	"cloudburst/protocol/webfinger"
@@ -62,7 +63,7 @@ func (s *Pages) followPage(rw http.ResponseWriter, r *http.Request) {
 // followView returns the page without what the visitor entered.
 func (s *Pages) followView(r *http.Request, user string) (v followView, err error) {
 	base := s.BaseURL(r)
-	v = followView{View: s.NewView(r, "Follow"), Author: user, Path: "/" + url.PathEscape(user) + "/", Feed: s.feedOf(r, user)}
+	v = followView{View: s.NewView(r, "Follow"), Author: user, Path: "/" + url.PathEscape(user) + "/", Feed: s.BaseURL(r) + author.FeedPath(user)}
 	v.Heading = v.Say("Follow %s", user)
 	v.MayFollow = v.User != "" && s.River != nil && v.User != user
 	if u, err := url.Parse(base); err == nil {

@@ -173,10 +173,6 @@ func (s *Pages) row(v *listView, a people.Author, following map[int64]bool) auth
 	return row
 }
 
-func (s *Pages) feedOf(r *http.Request, user string) string {
-	return s.BaseURL(r) + "/" + url.PathEscape(user) + "/rss.xml"
-}
-
 // doFollow follows an author of this server with one click.
 func (s *Pages) doFollow(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
@@ -186,7 +182,7 @@ func (s *Pages) doFollow(rw http.ResponseWriter, r *http.Request, session accoun
 	}
 	user := shell.FormValue(form, "user")
 	if _, err = s.Hosted(r.Context(), user); err == nil {
-		_, err = s.River.Add(r.Context(), river.Request{Reader: s.ReaderOf(session.User), URL: s.feedOf(r, user)})
+		_, err = s.River.Add(r.Context(), river.Request{Reader: s.ReaderOf(session.User), URL: s.BaseURL(r) + author.FeedPath(user)})
 	}
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -233,7 +229,7 @@ func (s *Pages) setOwnPosts(r *http.Request, user string, on bool) error {
 		if f, err := s.Hosted(r.Context(), user); err != nil || f.Version == 0 {
 			return nil
 		}
-		_, err := s.River.Add(r.Context(), river.Request{Reader: reader, URL: s.feedOf(r, user)})
+		_, err := s.River.Add(r.Context(), river.Request{Reader: reader, URL: s.BaseURL(r) + author.FeedPath(user)})
 		return err
 	}
 	following, err := s.River.Following(r.Context(), reader)

@@ -139,7 +139,7 @@ func (s *followPages) people(r *http.Request) (all []startFeed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		one := startFeed{ID: "w-p" + shell.FormatCount(len(all)), URL: s.feedOf(r, p.User), Title: p.User, Home: s.BaseURL(r) + "/" + url.PathEscape(p.User) + "/"}
+		one := startFeed{ID: "w-p" + shell.FormatCount(len(all)), URL: s.BaseURL(r) + author.FeedPath(p.User), Title: p.User, Home: s.BaseURL(r) + "/" + url.PathEscape(p.User) + "/"}
 		if name := shell.CleanText(w.Profile.Name, 100); name != "" {
 			one.Title = name
 		}
@@ -149,11 +149,6 @@ func (s *followPages) people(r *http.Request) (all []startFeed, err error) {
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-// feedOf returns the URL of the feed of a user of this server.
-func (s *base) feedOf(r *http.Request, user string) string {
-	return s.BaseURL(r) + "/" + url.PathEscape(user) + "/rss.xml"
 }
 
 // followsOnlyDefaults reports whether a user follows only defaults: a new server follows its own test feed, so
