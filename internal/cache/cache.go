@@ -9,8 +9,8 @@ type LRU[K comparable, V any] struct {
 	Max     int   // maximum number of values; 0: unlimited
 	MaxSize int64 // maximum sum of the sizes; 0: unlimited
 
-	entries map[K]*list.Element // of *entry
-	order   list.List           // the most recently used value in front
+	entries map[K]*list.Element // the values are of type *entry
+	order   list.List           // the most recently used value is in front
 	size    int64
 }
 
@@ -38,8 +38,8 @@ func (c *LRU[K, V]) Peek(k K) (v V, ok bool) {
 	return v, false
 }
 
-// Put stores a value, replaces any with the same key, and drops the least recently used values
-// beyond the limits.
+// Put stores a value and replaces an existing value with the same key. It then drops the least
+// recently used values beyond the limits.
 func (c *LRU[K, V]) Put(k K, v V, size int64) {
 	c.Delete(k)
 	if c.entries == nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// keys returns the keys in the cache, of a to f.
+// keys returns which of the keys a to f are in the cache.
 func keys(c *LRU[string, int]) string {
 	var out []string
 	for _, k := range []string{"a", "b", "c", "d", "e", "f"} {

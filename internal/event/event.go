@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Kinds of event. In: from other programs; out: to other programs.
+// Kinds of event. "in" means caused by another program, "out" means a call of another program.
 const (
 	KindPing     = "ping"     // in: a feed was reported as changed
 	KindCheck    = "check"    // the feed was read: changed, unchanged or unreadable
@@ -19,16 +19,16 @@ const (
 	KindVerify   = "verify"   // out: a test call or challenge
 	KindNotify   = "notify"   // out: a batch of notifications (counts), or one retry
 	KindError    = "error"    // out: one notification failed
-	KindCancel   = "cancel"   // in: a subscription was ended by its owner
-	KindDrop     = "drop"     // a subscription was dropped after errors or by 410
+	KindCancel   = "cancel"   // in: the owner of a subscription ended it
+	KindDrop     = "drop"     // a subscription was dropped after errors, or because the callback answered 410
 	KindExpire   = "expire"   // a subscription expired
 	KindSave     = "save"     // a feed was saved on this server
 	KindTarget   = "sink"     // out: a ping target was notified of a saved feed, or could not be
 	KindSystem   = "system"   // start, stop, sweep, warnings
 )
 
-// Event is one line of the log. Seq counts from 1 in each Node (one run of one process); (At,
-// Node, Seq) orders all events.
+// Event is one entry of the log. Seq counts from 1 for each Node, which is one run of one process.
+// The triple (At, Node, Seq) identifies an event and orders all events.
 type Event struct {
 	Node     int64         `json:"node"`
 	Seq      int64         `json:"seq"`
@@ -40,12 +40,12 @@ type Event struct {
 	Text     string        `json:"text"`              // the outcome in one sentence, safe to show to the public
 	Via      string        `json:"door,omitempty"`    // rest, xml-rpc, soap, web, cli, http-post, https-post …
 	Peer     string        `json:"peer,omitempty"`    // host (no path) of the caller or callback
-	Took     time.Duration `json:"took_ns,omitempty"` // duration
-	Notified int           `json:"told,omitempty"`    // notify: successful notifications
-	Failed   int           `json:"failed,omitempty"`  // notify: failed notifications
+	Took     time.Duration `json:"took_ns,omitempty"` // duration of the request or of the work
+	Notified int           `json:"told,omitempty"`    // for notify: number of successful notifications
+	Failed   int           `json:"failed,omitempty"`  // for notify: number of failed notifications
 	Version  int64         `json:"version,omitempty"` // the topic's version
-	// Detail contains the exchange (see [Exchange]) and data for the operator only: callback
-	// paths, network errors. The public listener never serves it.
+	// Detail contains the exchange (see [Exchange]) and other data that only the operator may see:
+	// callback paths, network errors. Public pages never contain it.
 	Detail json.RawMessage `json:"detail,omitempty"`
 }
 
@@ -54,17 +54,18 @@ type Exchange struct {
 	Callback string `json:"callback,omitempty"` // whole callback URL
 	Request  string `json:"request,omitempty"`  // head and short body, as sent or received
 	Answer   string `json:"answer,omitempty"`   // head and short body
-	Error    string `json:"error,omitempty"`    // network error, whole
+	Error    string `json:"error,omitempty"`    // full network error
 }
 
-// PrivateTopics is the beginning of the paths of topics that no list and no log contains: their URL gives
-// access to a private feed.
+// PrivateTopics is the beginning of the paths of private topics. No list and no log contains such a
+// path, because the URL gives access to a private feed.
 const PrivateTopics = "/private/topic/"
 
 // IsPrivate reports whether a URL or a text contains the URL of a private topic.
 func IsPrivate(text string) bool { return strings.Contains(text, PrivateTopics) }
 
-// IsPrivate reports whether an event is about a private topic. It is neither stored nor published.
+// IsPrivate reports whether an event is about a private topic. Such events are neither stored nor
+// published.
 //
 // spec:cloudburst#private-topic
 func (e Event) IsPrivate() bool { return IsPrivate(e.Topic) || IsPrivate(e.Text) }

@@ -14,15 +14,15 @@ const AboutHead = 4096
 // About describes a remote file.
 type About struct {
 	URL    string // URL after all redirects
-	Status int    // of the last response; outside 2xx the other fields describe an error page
+	Status int    // status of the last response; outside 2xx the other fields describe an error page
 	Type   string // Content-Type as sent; "": not sent
-	Length int64  // bytes; -1: unknown
+	Length int64  // length in bytes; -1: unknown
 	Head   []byte // the first bytes, if a GET was necessary
 }
 
 // About describes the file at a URL without reading it. It sends a HEAD request. If the response
-// lacks a usable type or length, it sends a GET and stops after AboutHead bytes. Errors are those
-// of Get.
+// has no usable type or length, About sends a GET and reads at most AboutHead bytes. It returns the
+// errors of Get.
 func (c *Client) About(ctx context.Context, url string) (*About, error) {
 	res, err := c.Get(ctx, Request{URL: url, method: http.MethodHead, first: AboutHead})
 	if err == nil && res.OK() {
@@ -30,7 +30,7 @@ func (c *Client) About(ctx context.Context, url string) (*About, error) {
 			return a, nil
 		}
 	}
-	if err != nil && !KindOf(err).independentOfTarget() { // no response: a second request would fail too
+	if err != nil && !KindOf(err).independentOfTarget() { // there was no response, so a second request would fail too
 		return nil, err
 	}
 	if res, err = c.Get(ctx, Request{URL: url, first: AboutHead}); err != nil {
@@ -55,12 +55,12 @@ func newAbout(res *Response) *About {
 
 // readFirst reads up to n bytes of a body. A read error truncates the result.
 func readFirst(r io.Reader, n int64) []byte {
-	b, _ := io.ReadAll(io.LimitReader(r, n)) // a truncated body is fine
+	b, _ := io.ReadAll(io.LimitReader(r, n)) // after a read error the result is shorter
 	return b
 }
 
-// GetFirst is like Get for the first n bytes of a document. The body is shorter than n bytes if the
-// document is, or if reading failed after its beginning.
+// GetFirst is like Get for the first n bytes of a document. The body has fewer bytes if the
+// document is shorter, or if reading failed after the beginning.
 func (c *Client) GetFirst(ctx context.Context, r Request, n int64) (*Response, error) {
 	r.first = n
 	return c.Get(ctx, r)

@@ -22,7 +22,7 @@ func cpu() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// loop makes n calls from 64 goroutines and returns wall and processor time per call.
+// loop makes n calls from 64 goroutines. It returns the wall time and the processor time per call.
 func loop(b *testing.B, n int, do func(i int) error) (wall, work float64) {
 	b.Helper()
 	var next atomic.Int64
@@ -42,9 +42,10 @@ func loop(b *testing.B, n int, do func(i int) error) (wall, work float64) {
 	return float64(time.Since(start)) / float64(n), float64(cpu()-used) / float64(n)
 }
 
-// BenchmarkSendNotification compares the plain sender with a tuned net/http client on the same receiver and
-// 1,000 hosts, in alternating rounds. The ratios are net/http's figure divided by ours: 1.4 means
-// 1.4 times as many in the same time.
+// BenchmarkSendNotification compares the plain sender with a tuned net/http client on the same
+// receiver and 1,000 hosts, in alternating rounds. A reported ratio is the figure of net/http
+// divided by the figure of Sender: 1.4 means that Sender makes 1.4 times as many sends in the same
+// time.
 func BenchmarkSendNotification(b *testing.B) {
 	port := startReceiver(b)
 	urls := make([]string, 1000)
@@ -82,8 +83,8 @@ func idleFor(fresh bool) int {
 	return 2000
 }
 
-// compare alternates between both in rounds of some thousand calls, so that other load affects both
-// equally.
+// compare alternates between both clients in rounds of some thousand calls, so that other load
+// affects both equally.
 func compare(b *testing.B, ours, theirs func(int) error) {
 	loop(b, 2000, ours)
 	loop(b, 2000, theirs)
@@ -106,7 +107,7 @@ func compare(b *testing.B, ours, theirs func(int) error) {
 	b.ReportMetric(hc/c, "cpu-ratio")
 }
 
-// tunedTransport returns net/http's best configuration for this work.
+// tunedTransport returns net/http's fastest configuration for this work.
 func tunedTransport(fresh bool) *http.Transport {
 	d := net.Dialer{KeepAlive: -1, Control: loopback().Control}
 	return &http.Transport{
@@ -156,8 +157,8 @@ func BenchmarkSenderAlone(b *testing.B) {
 	}
 }
 
-// BenchmarkMemoryOfWaitingDelivery measures the memory of a send that waits for its response, without kernel
-// buffers.
+// BenchmarkMemoryOfWaitingDelivery measures the memory of a send that waits for its response.
+// Buffers of the kernel are not included.
 func BenchmarkMemoryOfWaitingDelivery(b *testing.B) {
 	port := startReceiver(b)
 	const open = 4000
@@ -183,7 +184,7 @@ func BenchmarkMemoryOfWaitingDelivery(b *testing.B) {
 	}
 }
 
-// inUse returns the memory of heap and stacks after a collection.
+// inUse returns the memory of heap and stacks after a garbage collection.
 func inUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats

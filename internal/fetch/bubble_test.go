@@ -15,8 +15,8 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// withSimulatedPeer runs f in a synctest bubble with a sender. handle serves its connections to
-// peer.example.
+// withSimulatedPeer runs f in a synctest bubble with a sender. handle serves the sender's
+// connections to peer.example.
 func withSimulatedPeer(t *testing.T, o SenderOptions, handle func(net.Conn), f func(t *testing.T, s *Sender)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &nettest.Internet{}
@@ -107,7 +107,7 @@ func TestDeadlineOfTheCallerIsReportedAsTimeout(t *testing.T) {
 	})
 }
 
-// lateConn notices deadlines late, like a suspended process.
+// lateConn reports deadlines late, as happens in a suspended process.
 type lateConn struct {
 	net.Conn
 	by time.Duration
@@ -127,7 +127,7 @@ func TestDelayedTimeoutIsNotCountedAgainstThePeer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := NewSender(SenderOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
 				near, far := net.Pipe()
-				go func() { _, _ = io.Copy(io.Discard, far) }() // until near is closed
+				go func() { _, _ = io.Copy(io.Discard, far) }() // copies until near is closed
 				return lateConn{near, by}, nil
 			}})
 			defer s.Close()
@@ -200,11 +200,11 @@ func TestFailureTimesAreRoundedUpTo250Milliseconds(t *testing.T) {
 	t.Parallel()
 	withSimulatedPeer(t, SenderOptions{}, func(c net.Conn) { <-time.After(300 * time.Millisecond) }, func(t *testing.T, s *Sender) {
 		for url, want := range map[string]time.Duration{
-			"http://127.0.0.1/":           250 * time.Millisecond, // refused
-			"http://nowhere.example/":     250 * time.Millisecond, // no such name
-			"http://peer.example:8080/":   250 * time.Millisecond, // port closed
-			"http://peer.example/":        500 * time.Millisecond, // closes after 300 ms
-			"http://peer.example:22/":     0,                      // seen in the URL
+			"http://127.0.0.1/":           250 * time.Millisecond, // the connection is refused
+			"http://nowhere.example/":     250 * time.Millisecond, // the name does not exist
+			"http://peer.example:8080/":   250 * time.Millisecond, // the port is closed
+			"http://peer.example/":        500 * time.Millisecond, // the peer closes the connection after 300 ms
+			"http://peer.example:22/":     0,                      // the URL itself is refused, so there is no delay
 			"http://peer.example:80\x00/": 0,
 		} {
 			start := time.Now()

@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// Dial makes one connection to address, "host:port". Tests use it in place of the guarded dialer.
-// The test must then call the guard's Control itself.
+// Dial makes one connection to address, "host:port". Tests use a Dial in place of the guarded
+// dialer; it must call [Guard.Control] itself.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Options configure a [Client]. Zero fields mean the default in brackets.
 type Options struct {
 	Guard          *Guard        // which addresses are allowed [the public internet]
 	UserAgent      string        // [none is sent]
-	Timeout        time.Duration // one Get with all its redirects [20 s]
-	ConnectTimeout time.Duration // name look-up and connection [5 s]
-	HeaderTimeout  time.Duration // from the request to the end of the head [10 s]
+	Timeout        time.Duration // time limit for one Get with all its redirects [20 s]
+	ConnectTimeout time.Duration // time limit for name resolution and connection [5 s]
+	HeaderTimeout  time.Duration // time limit from the request to the end of the response head [10 s]
 	MaxBody        int64         // limit for the encoded and the decoded body, in bytes [5 MiB]
-	MaxRedirects   int           // [5]; negative: none
-	Bucket         time.Duration // failures return at multiples of it [250 ms]; negative: at once
-	Idle           int           // idle connections in all [64]
-	IdlePerHost    int           // idle connections per host [2]
-	Resolver       *net.Resolver // [the built-in one, never the C library's]
-	TLSConfig      *tls.Config   // [the system's roots]
+	MaxRedirects   int           // maximum number of followed redirects [5]; negative: none
+	Bucket         time.Duration // failures return at multiples of this duration [250 ms]; negative: immediately
+	Idle           int           // maximum number of idle connections in total [64]
+	IdlePerHost    int           // maximum number of idle connections per host [2]
+	Resolver       *net.Resolver // resolver for names [the resolver of package net, never the C library's]
+	TLSConfig      *tls.Config   // [the root certificates of the system]
 	Dial           Dial          // tests only
 }
 
@@ -50,49 +50,50 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Request describes what to read.
+// Request describes a document to read.
 type Request struct {
-	// URL is http or https. A user name and password in it are sent as Basic authentication to that
-	// host only, and appear in no log and no Response.
+	// URL is an http or https URL. A user name and password in URL are sent as Basic authentication
+	// to its host only. They appear in no log and no Response.
 	URL                string
 	ETag, LastModified string // validators exactly as the last response sent them; "" sends none, see [Validator]
-	// ValidatorsURL is the only URL that receives the validators, because they belong to that
-	// document. "" sends them to each hop.
+	// ValidatorsURL is the only URL that receives the validators, because they belong to one
+	// document. "" sends them with each request of a redirect chain.
 	ValidatorsURL string
-	Accept        string // [*/*]
-	UserAgent     string // [the Client's]
-	// Revalidate makes caches on the way query the origin.
+	Accept        string // header Accept [*/*]
+	UserAgent     string // header User-Agent [Options.UserAgent]
+	// Revalidate makes caches between client and server query the server.
 	Revalidate bool
-	// Header holds further fields. Authorization and Cookie are sent only to the URL's own origin.
+	// Header contains further header fields. Authorization and Cookie are sent only to the URL's
+	// own origin.
 	Header http.Header
-	// Private is like Header, but all fields are sent only to the URL's own origin and excluded
-	// from Trace.
+	// Private is like Header, but all its fields are sent only to the URL's own origin and are
+	// omitted from Trace.
 	Private http.Header
 	Trace   *Trace // records the requests and responses; may be nil
 
-	method string // "" means GET
-	first  int64  // how many raw bytes of the body to read; 0: all
+	method string // method of the request; "" means GET
+	first  int64  // number of raw bytes of the body to read; 0: all
 }
 
 // Redirect is one followed redirect.
 type Redirect struct {
 	Status    int
-	From, To  string // absolute URLs without user names
-	Downgrade bool   // from https to http
+	From, To  string // absolute URLs without user name and password
+	Downgrade bool   // the redirect leads from https to http
 }
 
-// Response is a response of any status, except followed redirects.
+// Response is a response of any status. It is not a redirect that Get followed.
 type Response struct {
 	Status      int
-	NotModified bool // 304 to a request that had validators
+	NotModified bool // the status is 304, and the request had validators
 	Header      http.Header
 	Body        []byte // decoded; nil if NotModified
-	URL         string // URL after all redirects, without user name
+	URL         string // URL after all redirects, without user name and password
 	Redirects   []Redirect
-	SentAt      time.Time // just before the first request was sent
+	SentAt      time.Time // time just before the first request was sent
 }
 
-// OK reports a status of the 200s.
+// OK reports whether the status is 2xx.
 func (r *Response) OK() bool { return r.Status >= 200 && r.Status <= 299 }
 
 // Client reads feeds. It stores no cookies, sends no Referer, uses no proxy, and accepts no content
@@ -101,7 +102,7 @@ type Client struct {
 	opts Options
 	http *http.Transport
 
-	unpack sync.Pool // of gzip.Reader
+	unpack sync.Pool // contains *gzip.Reader
 }
 
 // New makes a Client.
@@ -122,7 +123,7 @@ func New(o Options) *Client {
 		TLSHandshakeTimeout:    o.ConnectTimeout,
 		ResponseHeaderTimeout:  o.HeaderTimeout,
 		MaxResponseHeaderBytes: 1 << 20,
-		DisableCompression:     true, // decoded here, where the size can be limited
+		DisableCompression:     true, // Client decodes bodies itself, so that it can limit their size
 		MaxIdleConns:           o.Idle,
 		MaxIdleConnsPerHost:    o.IdlePerHost,
 		IdleConnTimeout:        30 * time.Second,
@@ -158,7 +159,7 @@ func (c *Client) get(ctx context.Context, r *Request) (*Response, error) {
 	}
 	first := at
 	user := userOf(r.URL)
-	conditional := false // the last request had validators
+	conditional := false // reports whether the last request had validators
 	for {
 		isOwn := at.host == first.host && at.port == first.port && at.https == first.https
 		req := r.request(ctx, &at, cmp.Or(r.UserAgent, c.opts.UserAgent), user, isOwn)
@@ -192,8 +193,8 @@ func (c *Client) get(ctx context.Context, r *Request) (*Response, error) {
 	}
 }
 
-// roundTrip sends one request. If this machine is out of sockets, it closes the idle connections
-// and tries once more.
+// roundTrip sends one request. If this machine is out of sockets, roundTrip closes the idle
+// connections and tries once more.
 func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	res, err := c.http.RoundTrip(req)
 	if err != nil && exhausted(err) {
@@ -211,8 +212,8 @@ func (c *Client) parse(raw string) (target, error) {
 	return t, err
 }
 
-// follow resolves a Location. Servers put spaces and other bytes into it that are invalid in a URL.
-// Browsers repair such URLs, and so does follow.
+// follow resolves the Location of a redirect. Servers put spaces and other bytes into it that are
+// invalid in a URL. Browsers repair such URLs, and follow does the same.
 func (c *Client) follow(from string, at *target, location string) (string, target, error) {
 	base, err := url.Parse(from)
 	if err != nil { // the path has bytes that net/url rejects
@@ -229,13 +230,14 @@ func (c *Client) follow(from string, at *target, location string) (string, targe
 	to := u.String()
 	t, err := c.parse(to)
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == BadURL {
-		// The server chose this target. Its URL and its faults are not disclosed to the client.
+		// The server chose this URL, so the client must not learn the URL or what is wrong with it.
 		err = fail(Refused, fmt.Errorf("redirect to %.200q, which %s", to, e.Text))
 	}
 	return to, t, err
 }
 
-// redirection returns the Location of a redirect that can be followed with a GET, otherwise "".
+// redirection returns the Location of a redirect that can be followed with a GET, or "" for any
+// other response.
 func redirection(res *http.Response) string {
 	switch res.StatusCode {
 	case 301, 302, 303, 307, 308:
@@ -255,7 +257,8 @@ func userOf(raw string) *url.Userinfo {
 	return u.User
 }
 
-// request builds the request for the hop t. own means that t may receive r's credentials.
+// request builds the request for t, one URL of a redirect chain. own means that t may receive the
+// credentials of r.
 func (r *Request) request(ctx context.Context, t *target, agent string, user *url.Userinfo, isOwn bool) *http.Request {
 	h := make(http.Header, 6+len(r.Header)+len(r.Private))
 	for name, values := range r.Header {
@@ -313,12 +316,12 @@ func (r *Request) validate(req *http.Request, url string) bool {
 	return tag+date != ""
 }
 
-// MaxValidator is the maximum length, in bytes, of a stored ETag or Last-Modified. Each request for
-// the feed carries both.
+// MaxValidator is the maximum length, in bytes, of a stored ETag or Last-Modified. The length is
+// limited because each request for the feed contains both.
 const MaxValidator = 1 << 10
 
-// Validator returns an ETag or Last-Modified unchanged, or "" if it is longer than [MaxValidator]
-// or invalid in a header field.
+// Validator returns an ETag or Last-Modified unchanged, or "" if the value is longer than
+// [MaxValidator] or contains bytes that are invalid in a header field.
 //
 // spec:cloudburst#validator-limit
 func Validator(value string) string {

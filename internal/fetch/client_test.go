@@ -197,7 +197,7 @@ func TestEveryHTTPStatusIsReturnedWithoutError(t *testing.T) {
 	}
 }
 
-// hops redirects /n to /n-1, down to /0.
+// hops redirects /n to /n-1, and so on down to /0.
 func hops() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n int
@@ -362,7 +362,8 @@ func TestGetTimesOutInEveryPhase(t *testing.T) {
 	})
 }
 
-// bubbleClient returns a client in a synctest bubble whose network has one host.
+// bubbleClient returns a client for use in a synctest bubble. The bubble's network has one host,
+// which handle serves.
 func bubbleClient(t *testing.T, handle func(net.Conn), latency time.Duration) (*Client, func()) {
 	n := &nettest.Internet{Latency: latency}
 	l, err := n.Listen("peer.example:80")

@@ -16,7 +16,8 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// readBody reads and decodes a whole body of at most limit bytes before and after decoding.
+// readBody reads and decodes a whole body. The body may have at most limit bytes, both before and
+// after decoding.
 func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error) {
 	if res.ContentLength > limit {
 		return nil, tooLarge(limit)
@@ -28,13 +29,13 @@ func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error
 	}
 	body, err := readAll(io.LimitReader(plain, limit+1))
 	if z, ok := plain.(*gzip.Reader); ok {
-		unpack.Put(z) // a gzip.Reader is larger than most bodies
+		unpack.Put(z) // reuse the gzip.Reader, which is larger than most bodies
 	}
 	if int64(len(body)) > limit || raw.N == 0 {
 		return nil, tooLarge(limit)
 	}
 	if errors.Is(err, gzip.ErrHeader) && len(body) > 0 {
-		err = nil // padding after the last member: other programs ignore it too
+		err = nil // ignore padding after the last member, as other programs do
 	}
 	if err != nil {
 		return nil, wrongCoding(err)
@@ -42,8 +43,8 @@ func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error
 	return body, nil
 }
 
-// scratch holds buffers in which bodies of unknown size are read, of up to maxScratch bytes. A
-// response keeps a copy of the exact size.
+// scratch contains buffers for bodies of unknown size. A buffer larger than maxScratch is not kept.
+// A response gets a copy of the exact size.
 var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 const maxScratch = 1 << 20
@@ -65,7 +66,7 @@ func tooLarge(limit int64) error {
 	return &Error{Kind: TooLarge, Text: fmt.Sprintf("answered with more than %d bytes", limit)}
 }
 
-// wrongCoding returns Malformed unless the error is a timeout.
+// wrongCoding returns err as Malformed, unless err is a timeout.
 func wrongCoding(err error) error {
 	if isTimeout(err) {
 		return err
@@ -74,7 +75,7 @@ func wrongCoding(err error) error {
 }
 
 // decoder undoes one content coding. Lists of several codings are rejected: only decompression
-// bombs use them. gzip readers are taken from unpack.
+// bombs use them. It takes gzip readers from the pool unpack.
 func decoder(r io.Reader, codings []string, unpack *sync.Pool) (io.Reader, error) {
 	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(codings, ","))); coding {
 	case "", "identity", "none", "utf-8":
@@ -82,14 +83,14 @@ func decoder(r io.Reader, codings []string, unpack *sync.Pool) (io.Reader, error
 	case "gzip", "x-gzip":
 		b := bufio.NewReader(r)
 		if _, err := b.Peek(1); err == io.EOF {
-			return b, nil // no body
+			return b, nil // the body is empty
 		}
 		if z, ok := unpack.Get().(*gzip.Reader); ok {
 			return z, z.Reset(b)
 		}
 		return gzip.NewReader(b)
 	case "deflate":
-		// The standard means zlib; many servers send the raw stream.
+		// By the standard, deflate means the zlib format, but many servers send raw deflate data.
 		b := bufio.NewReader(r)
 		head, err := b.Peek(2)
 		if err == io.EOF && len(head) == 0 {

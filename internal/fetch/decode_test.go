@@ -14,16 +14,17 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// A bound that may only shrink: bytes allocated for each byte of a compressed body.
+// maxAllocated is the maximum number of allocated bytes per byte of a compressed body. Never raise
+// it.
 const maxAllocated = 1.2
 
 func TestCompressedBodyAllocatesItsSizeOnce(t *testing.T) {
-	fulltest.SkipUnderRace(t) // sync.Pool then drops buffers at random
+	fulltest.SkipUnderRace(t) // under the race detector, sync.Pool drops buffers at random
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	body := strings.Repeat("<item><title>An item of a feed</title></item>\n", 1000)
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	_, _ = io.WriteString(z, body) // into memory
+	_, _ = io.WriteString(z, body) // writes to memory, so there is no error
 	z.Close()
 	var unpack sync.Pool
 	const runs = 50

@@ -14,11 +14,11 @@ type dialer struct {
 
 func newDialer(g *Guard, r *net.Resolver, hook Dial) *dialer {
 	if r == nil {
-		// The C library's resolver accepts 127.1 and 2130706433 as addresses.
+		// Use Go's resolver: the C library's accepts 127.1 and 2130706433 as addresses.
 		r = &net.Resolver{PreferGo: true}
 	}
 	d := &dialer{hook: hook, net: net.Dialer{Resolver: r, Control: g.Control}}
-	// Connections are open for seconds only, and every wait has its own limit. Keep-alive probes
+	// Connections are open for seconds only, and every wait has a time limit. Keep-alive probes
 	// would cost four system calls per connection without any benefit.
 	d.net.KeepAlive = -1
 	return d
@@ -32,7 +32,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return d.net.DialContext(ctx, network, address)
 }
 
-// dialTarget connects to t before deadline. It does not use the resolver for IP addresses.
+// dialTarget connects to t before deadline. For an IP address it does not use the resolver.
 func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) (net.Conn, error) {
 	switch {
 	case d.hook != nil:
@@ -40,8 +40,8 @@ func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) 
 		defer cancel()
 		return d.hook(ctx, "tcp", t.address())
 	case t.ip.IsValid():
-		// Not DialTCP: up to Go 1.26.8 it binds before it connects. Then all connections of a
-		// machine share its 28,000 ports, and the kernel needs long to find a free port.
+		// DialTCP is not used: until Go 1.26.8 it binds before it connects. Then all connections of
+		// a machine share its 28,000 ports, and the kernel takes long to find a free one.
 		return d.net.DialContext(deadlineContext{ctx, deadline}, "tcp", t.address())
 	}
 	n := d.net
@@ -49,8 +49,8 @@ func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) 
 	return n.DialContext(ctx, "tcp", t.address())
 }
 
-// deadlineContext reports a deadline but does not enforce it. For connecting to an IP address that
-// is enough and saves a timer.
+// deadlineContext reports a deadline but does not enforce it. To connect to an IP address that is
+// sufficient, because the dialer enforces it, and it saves a timer.
 type deadlineContext struct {
 	context.Context
 	t time.Time

@@ -12,7 +12,7 @@ import (
 // One local port must serve connections to any number of hosts. Otherwise a machine that notifies
 // many hosts at once runs out of ports.
 func TestLocalPortsAreSharedBetweenHosts(t *testing.T) {
-	const localPortRange, ports, hosts = 51, 4, 12 // IP_LOCAL_PORT_RANGE, Linux 6.3
+	const localPortRange, ports, hosts = 51, 4, 12 // IP_LOCAL_PORT_RANGE of Linux 6.3 and later
 	d := newDialer(&Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, nil, nil)
 	guard, supported := d.net.Control, true
 	d.net.Control = func(network, address string, c syscall.RawConn) error {

@@ -1,10 +1,10 @@
-// Package fetch makes every outgoing connection to a host that an unknown client or a feed named.
-// No other package connects to such hosts.
+// Package fetch makes every outgoing connection to a host that an unknown client or a feed has
+// named. No other package connects to such hosts.
 //
 // A [Guard] decides which addresses and URLs are allowed. It checks each dial again, so neither a
 // redirect nor a name with a changing address bypasses it. A [Client] reads feeds; a [Sender] sends
-// notifications, many at once; a [Doer] sends requests of other packages. All limit time, size,
-// redirects and sockets.
+// notifications, many at once; a [Doer] sends requests of other packages. All three limit time,
+// size, redirects and sockets.
 //
 // # What unknown clients learn
 //

@@ -13,18 +13,18 @@ import (
 // DoerOptions configure a [Doer]. Zero fields mean the default in brackets.
 type DoerOptions struct {
 	Guard          *Guard        // which addresses are allowed [the public internet]
-	UserAgent      string        // for requests without one [none is sent]
-	Timeout        time.Duration // one request, until the response body is read [30 s]
-	ConnectTimeout time.Duration // name look-up and connection [5 s]
-	HeaderTimeout  time.Duration // from the request to the end of the head [20 s]
-	MaxBody        int64         // bytes of a response body [1 MiB]
-	Resolver       *net.Resolver // [the built-in one, never the C library's]
-	TLSConfig      *tls.Config   // [the system's roots]
+	UserAgent      string        // User-Agent of requests that have none [none is sent]
+	Timeout        time.Duration // time limit for one request, until the response body is read [30 s]
+	ConnectTimeout time.Duration // time limit for name resolution and connection [5 s]
+	HeaderTimeout  time.Duration // time limit from the request to the end of the response head [20 s]
+	MaxBody        int64         // maximum bytes of a response body [1 MiB]
+	Resolver       *net.Resolver // resolver for names [the resolver of package net, never the C library's]
+	TLSConfig      *tls.Config   // [the root certificates of the system]
 	Dial           Dial          // tests only
 }
 
-// Doer sends requests that other packages built: it is the guarded HTTP client of the protocol
-// clients. It follows no redirect, stores no cookies, uses no proxy and decodes no body.
+// Doer sends requests that other packages have built. The protocol clients use it as their guarded
+// HTTP client. It follows no redirect, stores no cookies, uses no proxy and decodes no body.
 type Doer struct {
 	opts DoerOptions
 	http *http.Transport
@@ -63,8 +63,8 @@ func NewDoer(o DoerOptions) *Doer {
 // CloseIdle closes the idle connections.
 func (d *Doer) CloseIdle() { d.http.CloseIdleConnections() }
 
-// Do sends r. Its errors are *Error, also those of reading a body that is too large or too slow.
-// The caller must close the body.
+// Do sends r. All its errors are of type *Error, including errors while reading a body that is too
+// large or too slow. The caller must close the body.
 func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	raw := r.URL.String()
 	t, err := splitURL(raw)

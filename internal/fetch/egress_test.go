@@ -67,7 +67,7 @@ func TestRedirectToForbiddenHostIsNotFollowed(t *testing.T) {
 	get := newTestClient(t, Options{Guard: &Guard{Allow: prefixes("127.0.1.1/32")}, Resolver: nameServer(t, testNames)})
 	for _, h := range forbiddenHosts {
 		if strings.ContainsAny(h, "\r\n\x00#?") {
-			continue // these would end the Location or change the host
+			continue // these bytes would end the Location or change the host
 		}
 		to.Store("http://" + h + ":" + w.port + "/")
 		res, err := get.Get(t.Context(), Request{URL: "http://" + srv + "/"})
@@ -84,7 +84,7 @@ func TestRedirectToForbiddenHostIsNotFollowed(t *testing.T) {
 	w.check(t)
 }
 
-// The name resolves to an allowed host first and to a forbidden host afterwards.
+// The name resolves first to the address of an allowed host, and later to a forbidden address.
 func TestHostNameThatChangesToForbiddenAddressIsNotConnectedTo(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
@@ -141,7 +141,7 @@ func TestForbiddenAddressesOfAHostNameAreSkipped(t *testing.T) {
 		if name == "good.test" {
 			return []string{"127.0.0.1", "::1", "127.0.1.3"}
 		}
-		return []string{"127.0.1.4", "127.0.0.1", "::1"} // the allowed address has no listener
+		return []string{"127.0.1.4", "127.0.0.1", "::1"} // nothing listens on the allowed address
 	})})
 	if r := send.Send(t.Context(), &Message{URL: "http://good.test:" + w.port}); !r.OK() {
 		t.Errorf("%v", r.Err)
@@ -199,7 +199,7 @@ func TestOwnListenersAreNotConnectedTo(t *testing.T) {
 
 func TestGuardChecksEveryConnection(t *testing.T) {
 	t.Parallel()
-	// The fast path for IP addresses must not bypass Control.
+	// The shortcut for IP addresses must not bypass Guard.Control.
 	w := newTripwire(t)
 	d := newDialer(&Guard{}, nil, nil)
 	port, _ := netip.ParseAddrPort("127.0.0.1:" + w.port)

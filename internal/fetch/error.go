@@ -15,7 +15,7 @@ import (
 type Kind int
 
 const (
-	Unreachable Kind = iota // no name, no route, no listener, or a lost connection
+	Unreachable Kind = iota // no such name, no route, no listener, or a lost connection
 	BadURL                  // the URL itself is invalid or has a forbidden form
 	Refused                 // the guard forbids the address
 	TimedOut                // a time limit passed
@@ -23,7 +23,7 @@ const (
 	Malformed               // the response is not HTTP or cannot be decoded
 	TooLarge                // the response exceeds a size limit
 	TooManyRedirects
-	Ours // cancelled, or this machine is out of sockets or memory
+	Ours // the request was cancelled, or this machine is out of sockets or memory
 )
 
 var kinds = [...]string{"unreachable", "bad-url", "refused", "timed-out", "tls", "malformed", "too-large", "too-many-redirects", "ours"}
@@ -36,15 +36,15 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
-// Neutral is the sentence that unknown clients read about every failure without a response.
+// Neutral is the text that unknown clients get for every failure without a response.
 const Neutral = "could not be read: no usable response was received"
 
-// Error is a failed request.
+// Error describes a failed request.
 type Error struct {
 	Kind Kind
 	URL  string // without user name and password
-	Text string // one clause for unknown clients; continues a sentence that begins with the URL
-	Err  error  // the cause, for the operator's log only; may be nil
+	Text string // a clause for unknown clients; it continues a sentence that begins with the URL
+	Err  error  // the cause, which only the operator's log may contain; may be nil
 }
 
 // Error returns the kind and the cause, for the operator.
@@ -64,7 +64,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Timeout reports whether a time limit caused the failure.
 func (e *Error) Timeout() bool { return e.Kind == TimedOut }
 
-// KindOf returns the kind of the outermost Error in err's chain, Unreachable if there is none.
+// KindOf returns the kind of the outermost Error in err's chain, or Unreachable if there is none.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -72,7 +72,8 @@ func KindOf(err error) Kind {
 	return Unreachable
 }
 
-// Cause returns the error behind the Errors in err's chain, for the operator; nil if there is none.
+// Cause returns the cause of the innermost Error in err's chain, for the operator; nil if it has no
+// cause. If the chain contains no Error, Cause returns err.
 func Cause(err error) error {
 	for {
 		e, ok := errors.AsType[*Error](err)
@@ -83,7 +84,7 @@ func Cause(err error) error {
 	}
 }
 
-// Text returns the clause about err that unknown clients may read.
+// Text returns the part of err that unknown clients may read: a clause that continues a sentence.
 func Text(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Text != "" {
 		return e.Text
@@ -101,8 +102,8 @@ func malformed(format string, args ...any) *Error {
 	return &Error{Kind: Malformed, Text: Neutral, Err: fmt.Errorf(format, args...)}
 }
 
-// independentOfTarget reports whether a failure may be returned at once: its timing reveals nothing
-// about which addresses are reachable.
+// independentOfTarget reports whether a failure may be returned immediately, because its timing
+// does not reveal which addresses are reachable.
 func (k Kind) independentOfTarget() bool {
 	return k == BadURL || k == TooLarge || k == TooManyRedirects || k == Ours
 }
@@ -118,17 +119,18 @@ func untilNextBucket(took, bucket time.Duration) time.Duration {
 	return (bucket - took%bucket) % bucket
 }
 
-// exhausted reports errors caused by missing resources of this machine, not by the peer.
+// exhausted reports whether an error was caused by missing resources of this machine, and not by
+// the peer.
 func exhausted(err error) bool {
-	// EADDRINUSE comes from bind, which early releases of Go 1.26 call when they dial an address.
+	// EADDRINUSE comes from bind, which early releases of Go 1.26 call before they connect.
 	for _, e := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRINUSE} {
 		if errors.Is(err, e) {
 			return true
 		}
 	}
 	if errors.Is(err, syscall.EADDRNOTAVAIL) {
-		// No local port is free. But a machine without IPv6 reports the same error for an IPv6
-		// host, and that is permanent.
+		// No local port is free. A machine without IPv6 reports the same error for an IPv6 host;
+		// that error is permanent, so it does not count.
 		op, ok := errors.AsType[*net.OpError](err)
 		if !ok {
 			return false
@@ -136,7 +138,7 @@ func exhausted(err error) bool {
 		to, ok := op.Addr.(*net.TCPAddr)
 		return ok && to.IP.To4() != nil
 	}
-	// The resolver preserves only the text of its socket's error.
+	// For an error of its socket, the resolver keeps only the text.
 	if d, ok := errors.AsType[*net.DNSError](err); ok {
 		return strings.Contains(d.Err, syscall.EMFILE.Error()) || strings.Contains(d.Err, syscall.ENFILE.Error())
 	}
@@ -154,7 +156,8 @@ func classify(ctx context.Context, err error) *Error {
 		return fail(Ours, err)
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		// A new Error: the log needs the errors wrapped around e too.
+		// Return a new Error with err as its cause, because the log needs the errors that are
+		// wrapped around e.
 		return &Error{Kind: e.Kind, Text: e.Text, Err: err}
 	}
 	switch {

@@ -24,26 +24,28 @@ import (
 // IPv4-mapped address counts as the IPv4 address; a zone is ignored. Unparsable addresses and URLs
 // with a zone are refused.
 type Guard struct {
-	// Allow lists prefixes that are allowed although they are special.
+	// Allow lists address prefixes that are allowed although they are not public.
 	Allow []netip.Prefix
-	// Setting is the name of the setting behind Allow, for operators' errors; "": none.
+	// Setting is the name of the setting that determines Allow, for error messages to operators;
+	// "": none.
 	Setting string
-	// Own returns the addresses this program listens on. They are refused even if Allow contains
-	// them. An unspecified address (0.0.0.0, [::]) means every address of this machine. Own is
-	// called at each dial and must be fast.
+	// Own returns the addresses that this program listens on. Connections to them are refused even
+	// if Allow contains them. An unspecified address (0.0.0.0, [::]) means every address of this
+	// machine. Own is called at each dial, so it must be fast.
 	Own func() []netip.AddrPort
-	// Callback refuses URLs with a user name or password, for URLs from unknown clients.
+	// Callback refuses URLs with a user name or password. Set it for URLs from unknown clients.
 	Callback bool
-	// Blocks are hosts, networks and URLs that the operator blocked; nil: none.
+	// Blocks reports the hosts, networks and URLs that the operator has blocked; nil: nothing is
+	// blocked.
 	Blocks Blocks
 
 	once     sync.Once
-	specials *ssrf.Guardian // the table of the registries
+	specials *ssrf.Guardian // special-purpose addresses, from the IANA registries
 	local    atomic.Pointer[localAddrs]
 }
 
-// Blocks reports what the operator blocked. Both methods are called for each request and must be
-// fast.
+// Blocks reports what the operator has blocked. Both methods are called for each request, so they
+// must be fast.
 type Blocks interface {
 	BlocksURL(raw string) bool
 	BlocksAddr(ip netip.Addr) bool
@@ -57,15 +59,15 @@ type localAddrs struct {
 	expires time.Time
 }
 
-// metadata returns a public address at which a cloud serves only its own machines. The registries
-// do not list it.
+// metadata returns a public address on which a cloud provider serves its virtual machines. The
+// registries do not list this address.
 func metadata() netip.Addr { return netip.AddrFrom4([4]byte{168, 63, 129, 16}) }
 
 // ErrOwn is wrapped by errors about addresses that this server listens on, see [Guard.Own].
 var ErrOwn = errors.New("this server itself")
 
-// Control has the signature of net.Dialer.Control. It checks the final address, after name
-// resolution. Only TCP is allowed.
+// Control is for net.Dialer.Control. It checks the final address, after name resolution. Only TCP
+// is allowed.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fail(Refused, fmt.Errorf("network %q is not tcp", network))
@@ -77,7 +79,7 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	return g.CheckAddr(ap)
 }
 
-// CheckAddr reports whether one address and port are allowed: nil or an *Error of kind Refused.
+// CheckAddr returns nil if the address and port are allowed, or an *Error of kind Refused.
 func (g *Guard) CheckAddr(ap netip.AddrPort) error {
 	ip := canonical(ap.Addr())
 	if !ip.IsValid() || ip.IsUnspecified() {
@@ -86,8 +88,8 @@ func (g *Guard) CheckAddr(ap netip.AddrPort) error {
 	if refusedPort(ap.Port()) {
 		return fail(Refused, fmt.Errorf("port %d is not for the web", ap.Port()))
 	}
-	// Check forbidden addresses first. Otherwise the error would disclose whether this server
-	// listens there.
+	// Check for forbidden addresses first. Otherwise the error would reveal whether this server
+	// listens on a forbidden address.
 	if err := g.checkIP(ip); err != nil {
 		return fail(Refused, err)
 	}
@@ -102,7 +104,7 @@ func (g *Guard) CheckAddr(ap netip.AddrPort) error {
 
 func (g *Guard) checkIP(ip netip.Addr) error {
 	if v4, ok := embeddedIPv4(ip); ok && g.allowed(ip) {
-		// An allowed NAT64 translator may reach public IPv4 addresses only.
+		// Even through an allowed NAT64 translator, only public IPv4 addresses may be reached.
 		return g.checkIP(v4)
 	}
 	if g.allowed(ip) {
@@ -115,10 +117,11 @@ func (g *Guard) checkIP(ip netip.Addr) error {
 	return nil
 }
 
-// NotAllowedError is the cause of refusing a non-public address. It is for the operator only.
+// NotAllowedError is the cause of a refused connection to an address that is not public. Only the
+// operator may see it.
 type NotAllowedError struct {
 	Addr    netip.Addr
-	Setting string // the setting that could allow the address; "": none
+	Setting string // name of the setting that could allow the address; "": none
 }
 
 func (e NotAllowedError) Error() string {
@@ -138,7 +141,7 @@ func (g *Guard) allowed(ip netip.Addr) bool {
 	return false
 }
 
-// canonical removes the zone and unmaps IPv4-mapped addresses: neither affects the target.
+// canonical returns ip without zone and without IPv4 mapping, because neither changes the target.
 func canonical(ip netip.Addr) netip.Addr { return ip.WithZone("").Unmap() }
 
 func canonicalPrefix(p netip.Prefix) netip.Prefix {
@@ -187,7 +190,7 @@ func (g *Guard) isLocal(ip netip.Addr) bool {
 		l = &localAddrs{expires: now.Add(10 * time.Second)}
 		addrs, err := net.InterfaceAddrs()
 		if err != nil {
-			return true // fail closed
+			return true // if the addresses are unknown, assume that ip is local
 		}
 		for _, a := range addrs {
 			if p, err := netip.ParsePrefix(a.String()); err == nil {
@@ -199,9 +202,10 @@ func (g *Guard) isLocal(ip netip.Addr) bool {
 	return slices.Contains(l.addrs, ip)
 }
 
-// CheckURL checks a URL without resolving names. It requires http or https, a host in a standard
-// form, a port for web servers, no user name if Callback is set, and an allowed address if the host
-// is an address. The error is an *Error; the Text of a BadURL names the fault.
+// CheckURL checks a URL without resolving names. The scheme must be http or https, the host must
+// have a standard form, and the port must not be one of refusedPort. If Callback is set, a user
+// name is refused. If the host is an IP address, the address must be allowed. The error is an
+// *Error; for kind BadURL, its Text states what is wrong.
 func (g *Guard) CheckURL(raw string) error {
 	t, err := splitURL(raw)
 	if err != nil {
@@ -229,8 +233,8 @@ func (g *Guard) checkTarget(t *target) error {
 	return nil
 }
 
-// checkLocalhost checks the addresses of the name localhost (RFC 6761, 6.3). One allowed address is
-// enough, unless this server listens on the other.
+// checkLocalhost checks the two addresses of the name localhost (RFC 6761, 6.3). One allowed
+// address is sufficient, unless this server listens on the other one.
 func (g *Guard) checkLocalhost(port uint16) error {
 	err4 := g.CheckAddr(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port))
 	err6 := g.CheckAddr(netip.AddrPortFrom(netip.IPv6Loopback(), port))
@@ -243,8 +247,8 @@ func (g *Guard) checkLocalhost(port uint16) error {
 	return nil
 }
 
-// Redact returns raw without user name and password, for logs. In text that does not look like a
-// URL, it removes everything up to the last @ before the path.
+// Redact returns raw without user name and password, for logs. If raw does not look like a URL,
+// Redact removes everything up to the last @ before the path.
 func Redact(raw string) string {
 	i := strings.Index(raw, "//")
 	if i < 0 {

@@ -18,7 +18,7 @@ func prefixes(list ...string) (ps []netip.Prefix) {
 // forbiddenHosts lists every form of a forbidden address as the host of a URL. The tests' name
 // server resolves the names.
 var forbiddenHosts = []string{
-	// first and last addresses of the special ranges
+	// the first and last address of each special range
 	"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.100.100.200", "100.127.255.255",
 	"127.0.0.1", "127.0.0.53", "127.255.255.254", "169.254.0.1", "169.254.169.254", "169.254.170.2",
 	"172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192", "192.0.2.1", "192.31.196.1", "192.52.193.1",
@@ -54,8 +54,8 @@ func TestEveryNotationOfForbiddenAddressesIsRefused(t *testing.T) {
 	if len(forbiddenHosts) < 60 {
 		t.Fatal("the table has shrunk")
 	}
-	// Names are resolved at the dial only. The tests of the client and the sender cover them with
-	// the same table.
+	// Names are resolved only at the dial. The tests of Client and Sender use the same table for
+	// names.
 	names := map[string]bool{
 		"localhost": true, "LOCALHOST": true, "localhost.": true, "ip6-localhost": true, "private.test": true, "mapped.test": true,
 		"linklocal.test": true, "both.test": true, "nat64.test": true, "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ": true, "ｌｏｃａｌｈｏｓｔ": true, "local\u00adhost": true,
@@ -199,7 +199,7 @@ func TestOwnListenersAreRefusedEvenIfTheirAddressIsAllowed(t *testing.T) {
 		{"[::]:8080", "[64:ff9b::127.0.0.1]:8080", true},
 	} {
 		if mine == "" && strings.HasPrefix(c.to, ":") {
-			continue // a machine with loopback addresses only
+			continue // this machine has loopback addresses only
 		}
 		g := &Guard{Allow: everything, Own: func() []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort(c.own)} }}
 		if err := g.CheckAddr(netip.MustParseAddrPort(c.to)); (err != nil) != c.refused {
@@ -292,7 +292,7 @@ func FuzzSplitURL(f *testing.F) {
 		if u.host == "" || u.shown == "" || u.port == 0 || strings.ContainsAny(u.host+u.shown+u.path, " \r\n\t\x00#\\@"[:6]) {
 			t.Fatalf("%q: %+v", raw, u)
 		}
-		// The checked address must be the dialled address.
+		// The dialer must connect to the address that was checked.
 		host, _, err := net.SplitHostPort(u.address())
 		if err != nil {
 			t.Fatalf("%q: address %q: %v", raw, u.address(), err)
@@ -301,7 +301,7 @@ func FuzzSplitURL(f *testing.F) {
 		if (err == nil) != u.ip.IsValid() || err == nil && ip != u.ip {
 			t.Fatalf("%q: dials %q, checks %v", raw, u.address(), u.ip)
 		}
-		// The Host header must name the same target.
+		// The Host header must name the same host and port.
 		again, err := splitURL("http://" + u.shown + "/")
 		if err != nil || again.host != u.host || again.ip != u.ip {
 			t.Fatalf("%q: shown as %q, which is %+v (%v)", raw, u.shown, again, err)

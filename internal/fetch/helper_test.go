@@ -80,7 +80,7 @@ func answerDNS(question []byte, counts map[string]int, lookup func(string, int) 
 	return out
 }
 
-// tripwire is a listener that must not be reached.
+// tripwire is a listener that fails the test if it receives a connection.
 type tripwire struct {
 	port  string
 	count atomic.Int64
@@ -123,7 +123,8 @@ func (w *tripwire) check(t *testing.T) {
 	}
 }
 
-// rawServer runs handle for each connection to a loopback address; n counts from 0.
+// rawServer calls handle for each connection to a loopback address; n is the number of the
+// connection, from 0.
 func rawServer(t *testing.T, address string, handle func(c net.Conn, n int)) (hostport string) {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
@@ -160,7 +161,7 @@ func rawServer(t *testing.T, address string, handle func(c net.Conn, n int)) (ho
 	return l.Addr().String()
 }
 
-// readRequest returns one request as text. It reads the body by Content-Length.
+// readRequest returns one request as text. It uses Content-Length to find the end of the body.
 func readRequest(r *bufio.Reader) (string, error) {
 	var b strings.Builder
 	length := 0

@@ -8,40 +8,41 @@ import (
 	"time"
 )
 
-// Message is one request to send. Concurrent and repeated sends are allowed while the Message does
-// not change.
+// Message is one request to send. The same Message may be sent several times and concurrently, as
+// long as nobody changes it.
 type Message struct {
-	Method string // "" means POST
-	// URL is http or https. Its path and query are sent byte for byte. A URL with a space, a
+	Method string // method of the request; "" means POST
+	// URL is an http or https URL. Its path and query are sent unchanged. A URL with a space, a
 	// control byte or a user name is refused.
 	URL         string
 	ContentType string
-	Header      []string // further header fields: name, value, name, value …
+	Header      []string // further header fields, as alternating names and values
 	Body        []byte
-	// WantBody requests the beginning of the response body: MaxBody bytes [4 KiB].
+	// WantBody keeps the beginning of the response body: up to MaxBody bytes [4 KiB].
 	WantBody bool
 	MaxBody  int
-	// Padded is for sends whose outcome the client learns at once: failures without a response
-	// return at the next multiple of the bucket of time.
+	// Padded is for sends whose outcome the client sees immediately. Failures without a response
+	// then return at the next multiple of SenderOptions.Bucket.
 	Padded bool
 }
 
-// Reply is the outcome of a Message. Err is nil exactly if a complete response head arrived, with
+// Reply is the outcome of a send. Err is nil if and only if a complete response head arrived, with
 // any Status.
 type Reply struct {
 	Status      int // final status, 200 to 999; 0 if Err is set
 	ContentType string
-	RetryAfter  string // as sent; see [RetryAfter]
-	Location    string // as sent; may be relative
-	Body        []byte // only with WantBody: at most MaxBody bytes
-	Partial     bool   // the body is longer than Body, or ended early
+	RetryAfter  string // unchanged header; see [RetryAfter]
+	Location    string // unchanged header; may be relative
+	Body        []byte // if WantBody: the first bytes of the body, at most MaxBody
+	Partial     bool   // the body is longer than Body, or it ended too early
 	Err         error  // *Error
-	Dialled     bool   // a new connection was opened or attempted
-	// NotTried means that the failure is ours (cancelled, shutting down, no sockets) and must not
-	// count against the peer. After a cancellation the peer may have received the request.
+	Dialled     bool   // a new connection was opened, or at least tried
+	// NotTried means that this machine caused the failure (cancelled, shutting down, no sockets),
+	// so it must not count against the peer. After a cancellation the peer may have received the
+	// request.
 	NotTried bool
-	Timeout  bool          // a time limit passed
-	Took     time.Duration // from the dial, or from the write on a reused connection, to the end of the head
+	Timeout  bool          // a time limit has passed
+	Took     time.Duration // time from the dial, or from the write on a reused connection, to the end of the response head
 }
 
 // maxBody returns how many bytes of the response body to read.
@@ -55,8 +56,8 @@ func (m *Message) maxBody() int {
 // OK reports a status of 2xx without an error.
 func (r *Reply) OK() bool { return r.Err == nil && r.Status >= 200 && r.Status <= 299 }
 
-// RetryAfter parses a Retry-After header: seconds or an HTTP date, relative to now. Invalid values
-// and past dates return 0.
+// RetryAfter parses a Retry-After header: a number of seconds, or an HTTP date, which is converted
+// to a duration from now. It returns 0 for invalid values and past dates.
 func RetryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
@@ -70,7 +71,7 @@ func RetryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// check rejects values that would corrupt the request.
+// check rejects values that would corrupt the request, such as line breaks in a header.
 func (m *Message) check() error {
 	if !isToken(m.method()) || !isValue(m.ContentType) || len(m.Header)%2 != 0 {
 		return fail(Ours, errors.New("the message's method or header cannot be sent"))
@@ -89,7 +90,7 @@ func (m *Message) check() error {
 	return nil
 }
 
-// isReservedField reports header fields that the sender itself writes.
+// isReservedField reports whether the sender itself writes a header field.
 func isReservedField(name string) bool {
 	switch len(name) {
 	case 4:

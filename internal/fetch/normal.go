@@ -8,7 +8,8 @@ import (
 // Normal returns the canonical spelling under which an http or https URL is stored. It has a
 // lowercase scheme, a lowercase ASCII host, no user name, no default port, no fragment, and a path
 // of at least "/". Invalid bytes in path and query (spaces, quotes, non-ASCII) are percent-encoded;
-// all others are preserved. The error is an *Error of kind BadURL, whose Text names the fault.
+// all other bytes are preserved. The error is an *Error of kind BadURL, whose Text states what is
+// wrong.
 func Normal(raw string) (string, error) {
 	if i := strings.Index(raw, "://"); i >= 0 {
 		if j := strings.IndexAny(raw[i+3:], "/?#"); j >= 0 {
@@ -39,8 +40,8 @@ func Normal(raw string) (string, error) {
 	return scheme + host + path, nil
 }
 
-// percentEncode writes bytes that are invalid in a path or query as %XX. Control characters remain,
-// because splitURL rejects them.
+// percentEncode encodes bytes that are invalid in a path or query as %XX. It leaves control
+// characters unchanged, because splitURL rejects them.
 func percentEncode(s string) string {
 	const bad = " \"<>`"
 	if !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 || strings.ContainsRune(bad, c) }) {

@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// staleWithin limits how long after the write a reused connection may turn out closed and still
-	// count as closed before our request arrived.
+	// staleWithin: if a reused connection turns out to be closed within this time after the write,
+	// the peer closed it before the request arrived.
 	staleWithin = time.Second
-	// lingerFor is the time to wait for the end of an unwanted body so that the connection can be
-	// reused.
+	// lingerFor is the maximum time to read an unwanted body to its end, so that the connection can
+	// be reused.
 	lingerFor = time.Second
-	// shedStep is the number of idle connections to close when sockets run out.
+	// shedStep is the number of idle connections that are closed when sockets run out.
 	shedStep = 32
 )
 
-// exchange holds the buffers of one send. buf first holds the request, then the response.
+// exchange contains the buffers of one send. buf contains first the request and then the response.
 type exchange struct {
 	buf    [bufSize]byte
 	in     reader
-	pieces [2][]byte // of a request that does not fit into buf
+	pieces [2][]byte // parts of a request that does not fit into buf
 	bufs   net.Buffers
 }
 
-// sendPlain sends over plain HTTP/1.1, on an idle connection if there is one.
+// sendPlain sends a message over plain HTTP/1.1. It uses an idle connection if there is one.
 func (s *Sender) sendPlain(ctx context.Context, m *Message, t *target) Reply {
 	x := s.bufs.Get().(*exchange)
 	defer s.bufs.Put(x)
@@ -69,8 +69,8 @@ func (s *Sender) deadline(ctx context.Context, start time.Time) time.Time {
 	return d
 }
 
-// connect dials. If this machine is out of sockets, it closes some idle connections and tries once
-// more.
+// connect dials. If this machine is out of sockets, connect closes some idle connections and tries
+// once more.
 func (s *Sender) connect(ctx context.Context, t *target, start time.Time) (net.Conn, error) {
 	c, err := s.dialer.dialTarget(ctx, t, s.deadline(ctx, start))
 	if err != nil && exhausted(err) {
@@ -82,8 +82,8 @@ func (s *Sender) connect(ctx context.Context, t *target, start time.Time) (net.C
 }
 
 // exchange sends m over c and reads the response. It closes c or returns it to the pool. stale
-// reports that the peer closed c before it sent any byte, so soon that the request may be sent
-// again on a new connection.
+// reports that the peer closed c without a response and so soon after the write that the request
+// may be sent again on a new connection.
 func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message, t *target, start time.Time) (r Reply, stale bool) {
 	stop := func() bool { return true }
 	if ctx.Done() != nil {
@@ -99,7 +99,8 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 	if wrote != nil && isTimeout(wrote) {
 		return s.timeoutReply(ctx, m, wrote, start), false
 	}
-	// A peer may respond and close before it has read the whole request.
+	// Read even after a write error, because a peer may respond and close before it has read the
+	// whole request.
 	x.in.reset(c, x.buf[:])
 	a, err := x.in.head(m.method())
 	took := time.Since(start)
@@ -131,8 +132,8 @@ func (s *Sender) timeoutReply(ctx context.Context, m *Message, err error, start 
 	return r
 }
 
-// readBody reads the wanted part of the body. An unwanted body is read only to reuse the
-// connection, with a short time limit.
+// readBody reads the wanted part of the body. It reads an unwanted body only so that the connection
+// can be reused, and only for lingerFor.
 func (x *exchange) readBody(ctx context.Context, c *conn, a *responseHead, m *Message, r *Reply) (whole bool) {
 	var dst []byte
 	if m.WantBody {
@@ -159,11 +160,11 @@ func (x *exchange) write(c net.Conn, m *Message, t *target, agent string) error 
 		_, err := c.Write(append(b, m.Body...))
 		return err
 	}
-	if c, ok := c.(*conn); ok { // writes both pieces with one system call
+	if c, ok := c.(*conn); ok { // writes both parts with one system call
 		x.pieces = [...][]byte{b, m.Body}
 		x.bufs = x.pieces[:]
 		_, err := x.bufs.WriteTo(c.Conn)
-		x.pieces, x.bufs = [2][]byte{}, nil // release the body
+		x.pieces, x.bufs = [2][]byte{}, nil // free the memory of the body
 		return err
 	}
 	if _, err := c.Write(b); err != nil {
@@ -206,7 +207,7 @@ func (m *Message) appendHead(b []byte, t *target, agent string) []byte {
 	return append(b, "\r\n\r\n"...)
 }
 
-// closed reports errors that mean that the peer had closed the connection.
+// closed reports whether an error means that the peer had closed the connection.
 func closed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// origin is the target of a plain connection.
+// origin identifies the server of a plain connection.
 type origin struct {
 	host string
 	port uint16
@@ -18,13 +18,13 @@ type origin struct {
 type conn struct {
 	net.Conn
 	at      origin
-	raw     syscall.RawConn // nil without a file descriptor
+	raw     syscall.RawConn // nil if the connection has no file descriptor
 	probe   func(fd uintptr) bool
 	clean   bool      // result of probe
-	expires time.Time // while idle: do not reuse after this time
+	expires time.Time // if idle: the connection must not be used after this time
 
-	older, newer *conn // in the list of all idle connections
-	next, prev   *conn // idle connections of the same origin, newest first
+	older, newer *conn // neighbours in the list of all idle connections
+	next, prev   *conn // neighbours in the list of idle connections of the same origin, newest first
 }
 
 func newConn(c net.Conn, at origin) *conn {
@@ -38,8 +38,8 @@ func newConn(c net.Conn, at origin) *conn {
 	return k
 }
 
-// usable reports whether an idle connection is still open and has no unrequested data. It costs one
-// system call and prevents most writes to closed connections.
+// usable reports whether an idle connection is still open and has no unrequested data. The check
+// costs one system call and prevents most writes to closed connections.
 func (c *conn) usable() bool {
 	if c.raw == nil {
 		return true
@@ -48,7 +48,8 @@ func (c *conn) usable() bool {
 	return c.raw.Read(c.probe) == nil && c.clean
 }
 
-// pool stores idle connections, limited per origin and in total. It closes the oldest first.
+// pool contains idle connections, limited per origin and in total. When the total is exceeded, it
+// closes the oldest first.
 type pool struct {
 	perOrigin, total int
 	timeout          time.Duration
@@ -67,7 +68,7 @@ type idle struct {
 	n     int
 }
 
-// get removes and returns the newest idle connection to at, or nil.
+// get removes and returns the newest idle connection to the origin at, or nil if there is none.
 func (p *pool) get(at origin, now time.Time) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,14 +79,14 @@ func (p *pool) get(at origin, now time.Time) *conn {
 	c := o.first
 	p.remove(c)
 	if now.After(c.expires) {
-		// The newest has expired, and so have the others; the sweeper closes them.
+		// If the newest connection has expired, all others have too; sweep closes them.
 		go c.Close()
 		return nil
 	}
 	return c
 }
 
-// put stores c for at most keep. If the origin is full, it closes c.
+// put stores c for at most keep. If the origin has too many idle connections, put closes c.
 func (p *pool) put(c *conn, now time.Time, keep time.Duration) {
 	if keep <= 0 || keep > p.timeout {
 		keep = p.timeout
@@ -120,7 +121,8 @@ func (p *pool) insert(c *conn, o *idle) {
 			p.origins = map[origin]*idle{}
 		}
 		o = &idle{}
-		// The host is a substring of a longer URL; clone it to release the URL.
+		// Clone the host, because it is a substring of the URL and would keep the whole URL in
+		// memory.
 		c.at.host = strings.Clone(c.at.host)
 		p.origins[c.at] = o
 	}
@@ -205,7 +207,7 @@ func (p *pool) shed(n int) {
 	}
 }
 
-// close closes all idle connections; later puts close their connection.
+// close closes all idle connections. A later put closes its connection.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// TestMain also runs the receiver in this test binary. As a separate process, its work does not
-// count as the sender's.
+// TestMain runs a helper program instead of the tests if FETCH_TEST_ROLE is set. The receiver is a
+// separate process, so that its work does not count as the sender's.
 func TestMain(m *testing.M) {
 	switch os.Getenv("FETCH_TEST_ROLE") {
 	case "receiver":
@@ -58,7 +58,7 @@ func runReceiver() {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// answerRequests answers consecutive requests with bodies of Content-Length 5.
+// answerRequests answers each request on a connection with a body of 5 bytes and a Content-Length.
 func answerRequests(c net.Conn) {
 	defer c.Close()
 	buf, n := make([]byte, 2048), 0
@@ -107,7 +107,7 @@ func startReceiver(tb testing.TB) (port string) {
 }
 
 // runWithFewSockets limits this process to 40 file descriptors. It sends to many hosts of the
-// receiver on FETCH_TEST_PORT, by address and by name, and prints every wrong outcome.
+// receiver on port FETCH_TEST_PORT, by address and by name, and prints every wrong outcome.
 func runWithFewSockets() {
 	limit := syscall.Rlimit{Cur: 40, Max: 40}
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -121,7 +121,7 @@ func runWithFewSockets() {
 	}}
 	s := NewSender(SenderOptions{Guard: loopback(), Timeout: 2 * time.Minute, IdleTotal: 20, Resolver: unreachable})
 	defer s.Close()
-	for i := range 20 { // idle connections that must be closed
+	for i := range 20 { // open idle connections, which must be closed later
 		s.Send(context.Background(), &Message{URL: fmt.Sprintf("http://127.0.3.%d:%s/", i+1, port), Body: []byte("url=x")})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -137,7 +137,7 @@ func runWithFewSockets() {
 				host = "somewhere.test"
 			}
 			if i < 40 {
-				time.AfterFunc(time.Second, done) // these hold their sockets until cancel
+				time.AfterFunc(time.Second, done) // these sends hold their sockets until they are cancelled
 			}
 			path := map[bool]string{true: "/never", false: "/"}[i < 40 && i%3 != 0]
 			switch r := s.Send(ctx, &Message{URL: "http://" + host + ":" + port + path, Body: []byte("url=x")}); {

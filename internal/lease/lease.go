@@ -1,5 +1,6 @@
-// Package lease provides the loop by which several processes share rows of a store. Each process
-// claims due rows for a limited time, processes them, and gives back the others.
+// Package lease provides the loop by which several processes share the rows of a store. Each
+// process claims due rows for a limited time, processes them, and gives back claimed rows that it
+// cannot process.
 package lease
 
 import (
@@ -11,8 +12,8 @@ import (
 )
 
 const (
-	pollEvery       = time.Minute           // maximum delay of a row that another process left
-	minPoll         = 20 * time.Millisecond // between two polls without a wake-up
+	pollEvery       = time.Minute           // maximum delay until the loop sees a row that another process released
+	minPoll         = 20 * time.Millisecond // minimum time between two polls without a wake-up
 	afterError      = time.Second           // delay after a failed query
 	giveBackTimeout = 30 * time.Second      // timeout for giving back rows
 )
@@ -20,36 +21,36 @@ const (
 // Loop claims due rows and processes them. Claim, Next, Do, AtOnce, For, Now and Caught are
 // required. Do not change a running loop.
 type Loop[T any] struct {
-	// Claim takes up to limit rows that are due at now. They are due again at until.
+	// Claim claims up to limit rows that are due at now, and makes them due again at until.
 	Claim func(ctx context.Context, now, until time.Time, limit int, claim int64) ([]T, error)
-	// Next returns when the next row is due; the zero time: none is.
+	// Next returns when the next row is due, or the zero time if no row is.
 	Next func(ctx context.Context) (time.Time, error)
-	// Do processes a row. A panic in it is caught.
+	// Do processes a row. The loop catches panics in Do.
 	Do func(ctx context.Context, row T)
-	// Admit reserves the capacity that a row needs before Do. If ok is false, the row is given
-	// back and due at that time. nil: always admitted.
+	// Admit reserves the capacity that Do needs for a row. If ok is false, the row is given back
+	// and is due again at the returned time. nil: rows are always admitted.
 	Admit func(row T, now time.Time) (at time.Time, ok bool)
-	// GiveBack returns claimed rows that were not processed. nil: Do gets every claimed row, also
-	// while the program stops.
+	// GiveBack returns claimed rows that were not processed. nil: the loop calls Do for every
+	// claimed row, even while the program stops.
 	GiveBack func(ctx context.Context, rows []Back[T]) error
-	// Between is the pause between the starts of two rows; nil: none.
+	// Between returns the pause between the starts of two rows; nil: no pause.
 	Between func(ctx context.Context) time.Duration
 
-	AtOnce int           // rows in progress
-	Batch  int           // rows of one claim; 0: AtOnce
+	AtOnce int           // maximum number of rows in progress
+	Batch  int           // maximum number of rows per claim; 0: AtOnce
 	For    time.Duration // duration of a claim
-	Pause  time.Duration // before each claim, so that many wake-ups cause few claims
-	Idle   time.Duration // maximum wait until the next poll; 0: a minute
+	Pause  time.Duration // pause before each claim, so that many wake-ups cause few claims
+	Idle   time.Duration // maximum time until the next poll; 0: a minute
 
 	Wake   chan struct{}   // capacity 1; a value means that rows may be due; nil: no wake-ups
-	Group  *sync.WaitGroup // contains the rows in progress, for its owner to await; nil: Run waits
+	Group  *sync.WaitGroup // contains the rows in progress, so that its owner can wait for them; nil: Run waits
 	Now    func() time.Time
 	Failed func(ctx context.Context, doing string, err error) // logs an error of the store; may be nil
 	Caught func(row T, panicked any, stack []byte)            // logs a panic
-	Name   string                                             // of the rows, for Failed: "follows"
+	Name   string                                             // name of the rows for Failed, such as "follows"
 }
 
-// Back is a row to give back, and when it is due again.
+// Back is a row to give back, with the time at which it is due again.
 type Back[T any] struct {
 	Row T
 	At  time.Time
@@ -66,8 +67,8 @@ func Wake(c chan struct{}) {
 	}
 }
 
-// Run works until ctx ends. It returns when no row is in progress, or immediately if Group is
-// set.
+// Run processes rows until ctx ends. It returns when no row is in progress, or immediately if Group
+// is set.
 func (l *Loop[T]) Run(ctx context.Context) {
 	group := l.Group
 	if group == nil {
@@ -91,7 +92,7 @@ func (l *Loop[T]) Run(ctx context.Context) {
 	}
 }
 
-// acquire waits until a slot is free; false: ctx ended.
+// acquire waits until a slot is free. It returns false if ctx ended.
 func acquire(ctx context.Context, slots chan struct{}) bool {
 	select {
 	case slots <- struct{}{}:
@@ -109,7 +110,7 @@ func (l *Loop[T]) limit(free int) int {
 	return free
 }
 
-// start processes rows, for which there are slots, and gives back the others.
+// start processes rows while slots are free and Admit accepts them, and gives back the other rows.
 func (l *Loop[T]) start(ctx context.Context, rows []T, slots chan struct{}, group *sync.WaitGroup) {
 	var back []Back[T]
 	stopped := false
@@ -183,7 +184,7 @@ func (l *Loop[T]) failed(ctx context.Context, doing string, err error) {
 	}
 }
 
-// Sleep waits for d or a wake-up; false: ctx ended. A nil wake never wakes.
+// Sleep waits for d or a wake-up. It returns false if ctx ended. A nil channel never wakes it.
 func Sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

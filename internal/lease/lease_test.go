@@ -14,12 +14,12 @@ import (
 // rows is a store of rows that are due at times.
 type rows struct {
 	mu      sync.Mutex
-	due     map[string]time.Time // of rows that are not done
+	due     map[string]time.Time // key: row that is not done, value: due time
 	failed  error
 	claims  int
-	maxOpen int // under way at once
+	maxOpen int // maximum number of rows that were in progress at the same time
 	open    int
-	reports []string // what the loop reported
+	reports []string // calls of Failed and Caught
 }
 
 func (r *rows) claim(_ context.Context, now, until time.Time, limit int, claim int64) (out []string, err error) {
@@ -85,7 +85,7 @@ func (r *rows) left() int {
 	return len(r.due)
 }
 
-// loop works on a row for a second.
+// loop returns a loop that works on each row for a second.
 func (r *rows) loop() *Loop[string] {
 	if r.due == nil {
 		r.due = map[string]time.Time{}
@@ -110,7 +110,7 @@ func (r *rows) loop() *Loop[string] {
 	}
 }
 
-// run runs a loop in a bubble while do lasts.
+// run runs a loop in a synctest bubble for as long as do runs.
 func run(t *testing.T, r *rows, l *Loop[string], do func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -177,7 +177,7 @@ func TestExpiredClaimIsClaimedAgain(t *testing.T) {
 		l := r.loop()
 		r.set("a", time.Now())
 		tries := 0
-		l.Do = func(context.Context, string) { tries++ } // and nothing is written
+		l.Do = func(context.Context, string) { tries++ } // nothing is written, so the row becomes due again
 		run(t, &r, l, func() { time.Sleep(150 * time.Second) })
 		if tries != 3 {
 			t.Errorf("the row was worked on %d times in 150 s, want 3: each minute", tries)

@@ -10,13 +10,13 @@ type Semaphore struct {
 	now map[string]int
 }
 
-// NewSemaphore returns a Semaphore that admits at most limit at once for each key.
+// NewSemaphore returns a Semaphore that admits at most limit concurrent holders for each key.
 func NewSemaphore(limit int) *Semaphore { return &Semaphore{max: limit, now: map[string]int{}} }
 
-// Acquire admits one more; the caller must call release at its end.
+// Acquire admits one holder for key. If ok, the caller must call release when its work ends.
 func (c *Semaphore) Acquire(key string) (release func(), ok bool) { return c.AcquireN(key, 1) }
 
-// AcquireN admits n more, or none of them. It always admits a caller that is alone.
+// AcquireN admits n holders at once, or none. If a key has no holders, AcquireN always succeeds.
 func (c *Semaphore) AcquireN(key string, n int) (release func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,7 +27,7 @@ func (c *Semaphore) AcquireN(key string, n int) (release func(), ok bool) {
 	return func() { c.release(key, n) }, true
 }
 
-// Release ends one that Acquire admitted, for callers that cannot keep its function.
+// Release ends one holder that Acquire admitted, for callers that cannot keep the function release.
 func (c *Semaphore) Release(key string) { c.release(key, 1) }
 
 func (c *Semaphore) release(key string, n int) {

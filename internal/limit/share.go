@@ -8,46 +8,48 @@ import (
 	"time"
 )
 
-// Nodes on one database share their rates. Requests write nothing: each node counts its own use.
-// Once a second, or earlier after heavy use, it adds its use to a row per network or host and
-// reads the use of all nodes in the same statement. The unreported use is therefore bounded and
-// becomes a debt for all nodes. While the database is unreachable, each node limits by its own
-// use.
+// Nodes on one database share their rates. A request writes nothing: each node counts its own use.
+// Once a second, or earlier after heavy use, a node adds its use to a row per network or host and,
+// in the same statement, reads the use of all nodes. The use that other nodes do not know is
+// therefore bounded, and becomes a debt for all nodes. While the database is unreachable, each node
+// limits by its own use.
 
 // Allowances stores the use of rates by all nodes.
 type Allowances interface {
-	// Spend adds the use of each allowance and returns when each is fully refilled: the later of
-	// now and its previous time, plus Used. No two elements of list have the same Kind and Key.
+	// Spend adds the use of each allowance and returns the time at which each allowance is full
+	// again: the later of now and its previous time, plus Used. No two elements of list have the
+	// same Kind and Key.
 	Spend(ctx context.Context, list []Spent, now time.Time) ([]time.Time, error)
-	// SweepAllowances removes up to limit rows: those refilled at now, and those refilled next if
-	// there are more than keep rows. It returns the number removed.
+	// SweepAllowances removes up to limit rows and returns the number of removed rows. It removes
+	// allowances that are full at now. If more than keep rows remain, it also removes those that
+	// will be full next.
 	SweepAllowances(ctx context.Context, now time.Time, keep, limit int) (int64, error)
 }
 
 // Spent is the use of one allowance.
 type Spent struct {
-	Kind, Key string        // Key: at most 16 bytes of any kind
-	Used      time.Duration // time until it is refilled, to the millisecond
+	Kind, Key string        // Key has at most 16 bytes with any values
+	Used      time.Duration // the used amount, as the time that refills it, to the millisecond
 }
 
 const (
 	shareEvery    = time.Second
 	sharePause    = 100 * time.Millisecond // minimum time between two rounds
-	shareBatch    = 2000                   // rows at a time
-	shareTimeout  = 5 * time.Second        // a slower round is given up
-	soonFraction  = 8                      // 1/8 of a burst ends the wait of a second
-	shareFraction = 64                     // less than 1/64 of a burst in 16 s is not reported
+	shareBatch    = 2000                   // maximum number of rows per round
+	shareTimeout  = 5 * time.Second        // time limit of a round
+	soonFraction  = 8                      // a use of 1/8 of a burst starts a round immediately
+	shareFraction = 64                     // a use of less than 1/64 of a burst within 16 s is not reported
 	shareSpan     = 16 * time.Second
-	maxDebt       = 16 // bursts; bounds the wait if another node's clock is wrong
+	maxDebt       = 16 // maximum debt in bursts; bounds the wait if the clock of another node is wrong
 	sweepEvery    = time.Minute
-	maxRows       = 200_000 // about 30 MB
+	maxRows       = 200_000 // maximum number of rows, about 30 MB
 	sweepBatch    = 5000
 )
 
-// share distributes the use of a limiter among the nodes.
+// share is the part of a Limiter that exchanges its use with other nodes.
 type share struct {
 	kind     string
-	soon     func()     // heavy use: starts a round immediately
+	soon     func()     // called after heavy use; starts a round immediately
 	reported []reported // uses reported in the last round
 }
 
@@ -57,18 +59,19 @@ type reported struct {
 	used time.Duration
 }
 
-// minReported returns the smallest use of a key, as time, that is reported to the other nodes.
+// minReported returns the minimum use of a key that is reported to the other nodes, as the time
+// that refills it.
 func (l *Limiter) minReported() time.Duration {
 	return time.Duration(float64(time.Second) / l.rate * max(l.burst/shareFraction, 1))
 }
 
-// reportAtOnce returns the unreported use of a key, as time, at which a report is sent immediately instead
-// of at the next interval.
+// reportAtOnce returns the unreported use of a key from which a report is sent immediately instead
+// of at the next interval, as the time that refills it.
 func (l *Limiter) reportAtOnce() time.Duration {
 	return time.Duration(float64(time.Second) / l.rate * max(l.burst/soonFraction, 1))
 }
 
-// spend counts a token that the other nodes do not know yet.
+// spend adds a token to the use that the other nodes do not know yet.
 func (l *Limiter) spend(key string, step time.Duration) {
 	used, known := l.spent[key]
 	if !known && len(l.spent) >= l.keys {
@@ -81,8 +84,8 @@ func (l *Limiter) spend(key string, step time.Duration) {
 	}
 }
 
-// unreported returns the use of at most limit keys that the other nodes do not know yet, and sets it
-// to zero here.
+// unreported returns the use of at most limit keys that the other nodes do not know yet, and resets
+// this use to zero.
 func (l *Limiter) unreported(now time.Time, limit int) []Spent {
 	if l.shared == nil || l.rate <= 0 || limit <= 0 {
 		return nil
@@ -114,7 +117,7 @@ func (l *Limiter) unreported(now time.Time, limit int) []Spent {
 	return list
 }
 
-// adopt applies the use of all nodes, in the order of unreported.
+// adopt applies the use of all nodes. full has the order of the list that unreported returned.
 func (l *Limiter) adopt(full []time.Time, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +145,7 @@ type Exchange struct {
 	wake chan struct{}
 }
 
-// NewExchange returns an Exchange.
+// NewExchange returns an Exchange that uses store and the clock now.
 func NewExchange(store Allowances, now func() time.Time, log *slog.Logger) *Exchange {
 	return &Exchange{Store: store, Now: now, Log: log, wake: make(chan struct{}, 1)}
 }
@@ -169,8 +172,8 @@ func (e *Exchange) Run(ctx context.Context) {
 	}
 }
 
-// round reports the use of this node and adopts that of all nodes. Use that cannot be reported
-// now is dropped: later it would count as new use.
+// round reports the use of this node and adopts the use of all nodes. Use that cannot be reported
+// now is dropped, because a later report would count it as new use.
 func (e *Exchange) round(ctx context.Context) {
 	now := e.Now()
 	var list []Spent

@@ -13,11 +13,11 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// ledger is an Allowances in memory that can be unreachable.
+// ledger is an Allowances in memory. A test can make it unreachable.
 type ledger struct {
-	full map[Spent]time.Time // Used is zero
+	full map[Spent]time.Time // key: an allowance with Used = 0, value: time when it is full again
 	away bool
-	rows int // rows written
+	rows int // number of written rows
 }
 
 func (l *ledger) Spend(_ context.Context, list []Spent, now time.Time) ([]time.Time, error) {
@@ -40,7 +40,7 @@ func (l *ledger) Spend(_ context.Context, list []Spent, now time.Time) ([]time.T
 
 func (l *ledger) SweepAllowances(context.Context, time.Time, int, int) (int64, error) { return 0, nil }
 
-// node has a limiter that the test shares explicitly.
+// node is a node with a limiter. The test runs its rounds explicitly.
 type node struct {
 	*Limiter
 	*Exchange
@@ -58,7 +58,7 @@ func nodesOn(t *testing.T, n int, l *ledger, now *time.Time, rate float64) []nod
 	return nodes
 }
 
-// bucket is the limit for all nodes together.
+// bucket is a single bucket to compare with. All nodes together should admit as many requests.
 type bucket struct {
 	level, rate, burst, max float64
 	at                      time.Time
@@ -70,8 +70,9 @@ func (b *bucket) take(now time.Time) {
 }
 
 // TestNodesShareOneRateLimit sends random requests to nodes that share a rate, and compares the
-// admitted requests with one bucket. Allowed are its burst, an eighth of it for each further node
-// (reported immediately), and the use too small to report.
+// admitted requests with one bucket. The nodes may admit more than its burst: an eighth of the
+// burst for each further node, which is the use that starts a report, and the use that is too small
+// to be reported.
 func TestNodesShareOneRateLimit(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
@@ -82,7 +83,7 @@ func TestNodesShareOneRateLimit(t *testing.T) {
 		l := &ledger{full: map[Spent]time.Time{}}
 		nodes := nodesOn(t, n, l, &now, rate)
 		all := &bucket{rate: rate, burst: 10 * rate, at: now}
-		next := make([]time.Time, n) // of the next round, different for each node
+		next := make([]time.Time, n) // time of the next round, different for each node
 		for i := range next {
 			next[i] = now.Add(time.Duration(r.Int64N(int64(shareEvery))))
 		}
@@ -113,7 +114,7 @@ func TestNodesShareOneRateLimit(t *testing.T) {
 					all.take(now)
 				}
 				select {
-				case <-h.wake: // as the loop does, without delays of the store
+				case <-h.wake: // run a round as the loop would, without delays of the store
 					h.round(t.Context())
 				default:
 				}
@@ -130,7 +131,8 @@ func TestNodesShareOneRateLimit(t *testing.T) {
 	}
 }
 
-// flood sends requests to all nodes in turn for a while, and counts the admitted ones.
+// flood sends requests to all nodes in turn during a period, and returns the number of admitted
+// requests.
 func flood(t *testing.T, nodes []node, now *time.Time, key string, d time.Duration) (through int) {
 	t.Helper()
 	for end, next := now.Add(d), *now; now.Before(end); *now = now.Add(time.Millisecond) {
@@ -181,7 +183,8 @@ func TestNodesApplyTheirOwnLimitsWithoutDatabase(t *testing.T) {
 		t.Errorf("two nodes on their own let through %d, want about %d", got, want)
 	}
 	l.away = false
-	// Use during the outage is no debt, but from now on there is one allowance.
+	// Use during the outage does not become a debt. After the outage all nodes together have one
+	// allowance.
 	if got, want := flood(t, nodes, &now, "a", time.Minute), 60*rate; got > want+10*rate || got < want*70/100 {
 		t.Errorf("two nodes that share again let through %d, want about %d", got, want)
 	}

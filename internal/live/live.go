@@ -19,15 +19,15 @@ var ErrSlow = errors.New("the client is too slow")
 // Options of a stream. Heartbeat and WriteTimeout must be set.
 type Options struct {
 	Done         <-chan struct{} // closed when the server stops; nil: never
-	Heartbeat    time.Duration   // between two comments, by which an idle stream shows that it is open
-	WriteTimeout time.Duration   // longest time that a client may block one write
+	Heartbeat    time.Duration   // time between two comments, which show the client that an idle stream is open
+	WriteTimeout time.Duration   // maximum time for which a client may block one write
 }
 
 // Stream is one open stream of server-sent events to one client. Use [Open].
 type Stream struct {
-	// Beat runs before each heartbeat; false ends the stream. It may be nil.
+	// Beat runs before each heartbeat. If it returns false, the stream ends. It may be nil.
 	Beat func() bool
-	// Follow calls Woken when Wake delivers a time. Both may be nil.
+	// When Wake delivers a time, [Follow] calls Woken. Both may be nil.
 	Wake  <-chan time.Time
 	Woken func() error
 
@@ -36,12 +36,13 @@ type Stream struct {
 	control *http.ResponseController
 }
 
-// Open returns the stream of one response. The caller has set the headers, and closes the stream.
+// Open returns the stream of one response. The caller sets the headers before, and closes the
+// stream afterwards.
 func Open(rw http.ResponseWriter, o Options) *Stream {
 	return &Stream{options: o, out: rw, control: http.NewResponseController(rw)}
 }
 
-// Close limits the time for writing the end of the response.
+// Close sets a deadline for writing the end of the response.
 func (s *Stream) Close() { _ = s.extend() }
 
 // Write writes b, which may stay in a buffer until Flush.
@@ -60,7 +61,8 @@ func (s *Stream) Flush() error {
 	if err := s.control.Flush(); err != nil {
 		return err
 	}
-	// Over HTTP/2 a deadline that passes while nothing is written ends the stream.
+	// Clear the deadline: over HTTP/2, a deadline that passes while nothing is written ends the
+	// stream.
 	return s.setDeadline(time.Time{})
 }
 
@@ -84,14 +86,14 @@ func (s *Stream) Comment(text string) error { return s.Send([]byte(": " + text +
 func (s *Stream) extend() error { return s.setDeadline(time.Now().Add(s.options.WriteTimeout)) }
 
 func (s *Stream) setDeadline(at time.Time) error {
-	// Without a connection (in process) there is no deadline to set.
+	// A response without a connection, as in a test, has no deadline.
 	if err := s.control.SetWriteDeadline(at); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	return nil
 }
 
-// AppendEvent appends one event to b. An empty id or kind has no line.
+// AppendEvent appends one event to b. It writes no line for an empty id or kind.
 func AppendEvent(b []byte, id, kind string, data []byte) []byte {
 	if id != "" {
 		b = append(b, "id: "+id+"\n"...)
@@ -108,7 +110,7 @@ func AppendEvent(b []byte, id, kind string, data []byte) []byte {
 }
 
 // LastSeen returns the position that a client sent in the header Last-Event-ID or, in its first
-// request, in since=. It returns the first one that parse accepts.
+// request, in the parameter since. It returns the first value that parse accepts.
 func LastSeen[T any](r *http.Request, parse func(string) (T, bool)) (at T, known bool) {
 	for _, id := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")} {
 		if id == "" {
@@ -155,7 +157,7 @@ func Follow[T any](ctx context.Context, s *Stream, from <-chan T, take func(T) e
 	}
 }
 
-// ended reports whether the client left or the server stops.
+// ended reports whether the client left or the server is stopping.
 func (s *Stream) ended(ctx context.Context) bool {
 	select {
 	case <-s.options.Done:

@@ -21,9 +21,9 @@ const (
 // connection is a response writer with a write deadline.
 type connection struct {
 	body     bytes.Buffer
-	flushed  int // bytes
+	flushed  int // number of bytes
 	deadline time.Time
-	stuck    bool // the client does not read: a write fails at its deadline
+	stuck    bool // the client does not read, so a write fails at its deadline
 	during   time.Duration
 }
 
@@ -45,7 +45,7 @@ func (c *connection) Write(b []byte) (int, error) {
 	return c.body.Write(b)
 }
 
-// open returns a stream for a synctest bubble.
+// open returns a stream for use in a synctest bubble.
 func open(done <-chan struct{}) (*Stream, *connection) {
 	c := &connection{}
 	return Open(c, Options{Done: done, Heartbeat: heartbeat, WriteTimeout: within}), c

@@ -13,30 +13,31 @@ var ErrEnded = errors.New("the client left or the server is stopping")
 // runs from the first client's Join until the last client leaves. Set the exported fields first;
 // Work is required.
 type Tail[K comparable, V any] struct {
-	// Work runs until ctx ends. It calls ready when it receives all later values.
+	// Work runs until ctx ends. It calls ready as soon as no later value can be missed.
 	Work   func(ctx context.Context, ready func())
 	Done   <-chan struct{} // closed when the server stops; nil: never
-	Buffer int             // values that may wait for one client
+	Buffer int             // maximum number of values that wait for one client
 
 	mu       sync.Mutex
 	channels map[K]*Channel[K, V]
-	ready    chan struct{}      // nil: there are no clients
+	ready    chan struct{}      // closed when the worker is ready; nil: there are no clients
 	cancel   context.CancelFunc // ends the worker
 }
 
-// Channel has the clients that watch the same key.
+// Channel contains the clients that watch the same key.
 type Channel[K comparable, V any] struct {
 	Key     K
 	at      int64
 	clients map[chan V]struct{}
 }
 
-// Join adds a client. All values that the worker sends to key from now on are sent to c, which is
-// closed when the client is too slow. A new channel is at the position at.
+// Join adds a client for a key. The channel c receives all values that the worker sends to this key
+// from now on. c is closed if the client is too slow. at is the position of a channel that does not
+// exist yet.
 func (t *Tail[K, V]) Join(ctx context.Context, key K, at int64) (c <-chan V, leave func(), err error) {
 	t.mu.Lock()
 	if t.ready == nil {
-		work, cancel := context.WithCancel(context.Background()) // the worker outlives the first client's request
+		work, cancel := context.WithCancel(context.Background()) // use a new context, because the worker continues after the first client's request
 		ready := make(chan struct{})
 		t.channels, t.ready, t.cancel = map[K]*Channel[K, V]{}, ready, cancel
 		go t.Work(work, func() { close(ready) })
@@ -60,7 +61,7 @@ func (t *Tail[K, V]) Join(ctx context.Context, key K, at int64) (c <-chan V, lea
 	return nil, nil, ErrEnded
 }
 
-// leave removes a client; the last one ends the worker.
+// leave removes a client. When the last client leaves, the worker ends.
 func (t *Tail[K, V]) leave(ch *Channel[K, V], client chan V) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

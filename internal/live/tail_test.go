@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// received returns the values in a client's channel; -1: it is closed.
+// received returns the values in a client's channel, followed by -1 if the channel is closed.
 func received(c <-chan int) (all []int) {
 	for {
 		select {
@@ -24,8 +24,8 @@ func received(c <-chan int) (all []int) {
 	}
 }
 
-// counted returns a tail with buffers of two values. Its worker does nothing; the workers are
-// counted.
+// counted returns a tail with buffers of two values. Its worker does nothing. running is the number
+// of running workers, begun the number of started ones.
 func counted(running, begun *int) *Tail[string, int] {
 	return &Tail[string, int]{Buffer: 2, Work: func(ctx context.Context, ready func()) {
 		*running++
@@ -62,7 +62,7 @@ func TestWorkerRunsOnlyWhileClientsAreConnected(t *testing.T) {
 				t.Errorf("round %d: %d of %d workers run, for %d channels", round, running, begun, len(tail.Channels()))
 			}
 			second()
-			second() // a second call is allowed
+			second() // leave may be called twice
 			synctest.Wait()
 			if running != 0 || len(tail.Channels()) != 0 {
 				t.Errorf("round %d: %d workers run without clients", round, running)
@@ -141,7 +141,7 @@ func TestJoinWaitsForTheWorkerUntilClientOrServerStops(t *testing.T) {
 			t.Errorf("the worker was ready after %v", took)
 		}
 		leave()
-		synctest.Wait() // until the worker has ended
+		synctest.Wait() // wait until the worker has ended
 		time.AfterFunc(time.Second, func() { close(done) })
 		if _, _, err := tail.Join(t.Context(), "a", 0); !errors.Is(err, ErrEnded) {
 			t.Errorf("when the server stops: %v", err)

@@ -16,18 +16,18 @@ type Request struct {
 	Hub  string // URL of the hub's endpoint; "": the one that the feed names
 	For  string // part of the program that follows the feed: one word, such as Reader or Relay
 
-	// Endpoint is the endpoint that another part of the program found in the feed. Add then
-	// fetches nothing, ignores Via and Hub, and sends no request if the follow exists unchanged.
-	// nil: not found yet.
+	// Endpoint is the endpoint that another part of the program found in the feed. Then Add fetches
+	// nothing and ignores Via and Hub, and sends no request if the follow already exists unchanged.
+	// nil: the endpoint is not known yet.
 	Endpoint *Endpoint
-	Topic    string // with Endpoint: the URL that the feed declares as its own; "": none
+	Topic    string // if Endpoint is set: the URL that the feed declares as its own; "": none
 }
 
-// Add follows a feed, or renews the subscription at its hub when it is followed already. When it
-// returns, the follow is stored and due; the hub's answer is stored later. Without an endpoint or
-// hub, Add fetches the feed to find its hubs and prefers WebSub to rssCloud. CNWS needs a hub,
-// because feeds do not name it. With an Endpoint it fetches nothing and does not repeat an
-// existing subscription; a hub that a user set by hand stays.
+// Add follows a feed, or renews the subscription at the hub if the feed is followed already. When
+// Add returns, the follow is stored and due; the hub's answer is stored later. Without an endpoint
+// or hub, Add fetches the feed to find its hubs and prefers WebSub to rssCloud. CNWS needs a hub,
+// because feeds do not name it. With an Endpoint, Add fetches nothing and does not repeat an
+// existing subscription. A hub that a user has set stays.
 //
 // Errors: fault.Invalid, NotFound (the feed names no hub), Refused (the hub is this server),
 // Unreadable, Unavailable.
@@ -60,7 +60,7 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 		moved := f.Hub != endpoint.Hub || f.Topic != topic
 		f.Feed, f.Protocol, f.Topic, f.Hub, f.Wire, f.Proc = r.Feed, endpoint.Protocol, topic, endpoint.Hub, endpoint.Wire, endpoint.Procedure
 		f.Named = r.Hub != "" && r.Endpoint == nil
-		if moved { // another hub must not be able to use this callback
+		if moved { // give f another callback, so that another hub cannot use the old one
 			f.State, f.Missed = Pending, !f.ConfirmedAt.IsZero()
 			f.newCallback()
 		}
@@ -77,7 +77,7 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 	return f, err
 }
 
-// matches reports whether f already is a follow at endpoint d, or has a hub that was set by hand.
+// matches reports whether f already uses endpoint d, or has a hub that a user has set.
 func (f *Follow) matches(d Endpoint, topic string) bool {
 	return f.State != Ending && (f.Named || f.Hub == d.Hub && f.Wire == d.Wire && f.Proc == d.Procedure && f.Topic == topic)
 }
@@ -131,7 +131,7 @@ func (e *Engine) chooseEndpoint(ctx context.Context, r Request) (Endpoint, strin
 			return endpoint, r.Feed, nil
 		}
 		found, _, err := e.discover(ctx, r.Feed, r.For)
-		if err != nil { // the hub may be allowed to read a feed that this server may not
+		if err != nil { // the hub may be able to read a feed that this server must not read
 			return endpoint, r.Feed, nil
 		}
 		return endpoint, topicOf(found, endpoint, r.Feed), nil
@@ -160,7 +160,8 @@ func (e *Engine) chooseEndpoint(ctx context.Context, r Request) (Endpoint, strin
 	return Endpoint{}, "", fault.New(fault.NotFound, "The feed %s names no hub; if you know one, set via and hub.", clip(r.Feed))
 }
 
-// Complete adds missing details to an endpoint of which another package may know only the URL.
+// Complete adds missing details to an endpoint of which another package may know only the URL. It
+// returns an error if the URL cannot be an endpoint.
 func (e *Engine) Complete(d Endpoint) (Endpoint, error) {
 	if d.Protocol == RSSCloud && d.Wire == "" {
 		return e.Ask.Endpoint(d.Protocol, d.Hub)
@@ -169,8 +170,8 @@ func (e *Engine) Complete(d Endpoint) (Endpoint, error) {
 }
 
 // discover returns the known hubs of a feed. It fetches the feed only if this program has not read
-// it, and if a part other than Reader follows it: the reader fetches feeds on its own schedule. ok
-// is false when nothing is known.
+// it and a part other than Reader follows the feed: the reader fetches feeds on its own schedule.
+// If nothing is known, ok is false.
 //
 // spec:cloudburst#follow-reads-nothing
 func (e *Engine) discover(ctx context.Context, feed string, parts ...string) (found Found, ok bool, err error) {
@@ -184,8 +185,8 @@ func (e *Engine) discover(ctx context.Context, feed string, parts ...string) (fo
 	return found, err == nil, err
 }
 
-// topicOf returns the URL by which the hub at d knows the feed. A WebSub hub knows it by the URL
-// that the feed declares as its own.
+// topicOf returns the URL by which the hub at d knows the feed. WebSub hubs use the URL that the
+// feed declares as its own.
 //
 // spec:websub-2018#topic-is-self
 func topicOf(found Found, d Endpoint, feed string) string {
@@ -202,9 +203,9 @@ func ownHub() error {
 
 func (e *Engine) isOwn(hub string) bool { return e.Options.Own != nil && e.Options.Own(hub) }
 
-// Remove ends following a feed for one part of the program ("": all), by one protocol ("": all),
-// and returns the ended follows. The hub is notified once no part follows the feed.
-// fault.NotFound: it is not followed.
+// Remove ends the follows of a feed for one part of the program ("": all parts) and one protocol
+// ("": all protocols). It returns the ended follows. The hub is notified when no part follows the
+// feed any more. fault.NotFound: the feed is not followed.
 func (e *Engine) Remove(ctx context.Context, feed, via, part string) ([]Follow, error) {
 	e.Init()
 	var gone []Follow
@@ -243,7 +244,7 @@ func (e *Engine) List(ctx context.Context, q Query) ([]Follow, error) {
 	return e.Store.Follows(ctx, q)
 }
 
-// Of lists the follows of one feed in order of protocol.
+// Of lists the follows of one feed, in order of protocol.
 func (e *Engine) Of(ctx context.Context, feed string) ([]Follow, error) {
 	e.Init()
 	var list []Follow

@@ -19,7 +19,7 @@ func TestAddSelectsAHubOfTheFeed(t *testing.T) {
 	for name, c := range map[string]struct {
 		endpoints []upstream.Endpoint
 		r         upstream.Request
-		hub       string // "": an error
+		hub       string // expected hub; "": an error is expected
 		code      fault.Code
 		text      string
 	}{

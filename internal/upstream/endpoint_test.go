@@ -45,7 +45,7 @@ func TestHubFoundByTheRiverIsUsedWithoutReadingTheFeedAgain(t *testing.T) {
 		w.state(f, upstream.Active)
 		for range 5 {
 			w.addEndpoint(theCloudEndpoint(), upstream.Reader)
-			w.addEndpoint(upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL}, upstream.Reader) // with less detail
+			w.addEndpoint(upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL}, upstream.Reader) // an endpoint with fewer details
 		}
 		w.advance(time.Minute)
 		if n := len(w.requests()); n != 1 {
@@ -90,7 +90,7 @@ func TestAllSubscriptionsOfAFeedAreListed(t *testing.T) {
 
 func TestHubsKnownToTheRiverReplaceAnUnreachableHub(t *testing.T) {
 	t.Parallel()
-	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
+	fulltest.SkipUnderRace(t) // the test simulates many days; shorter tests run the same goroutines
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		web := func(hub string) upstream.Endpoint { return upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub} }
 		w.setKnownHubs(web(hubURL))
@@ -119,7 +119,7 @@ func TestFeedFollowedInTheRiverIsNotReadAgainToFindHubs(t *testing.T) {
 		discovered := 0
 		w.found = nil
 		w.engine.Ask = &countingHarness{harness: w, n: &discovered}
-		w.setKnownHubs() // the reader does not know the feed any more
+		w.setKnownHubs() // now the reader does not know the feed
 		f := w.addEndpoint(theCloudEndpoint(), upstream.Reader)
 		w.configure(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
 		w.advance(3 * 24 * time.Hour)
@@ -152,7 +152,7 @@ func TestContentCountsAsSignedOnlyWithASecret(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		content := upstream.Content{Body: []byte("<rss/>"), Signed: true}
-		for hub, signed := range map[string]bool{hubURL: true, "http://hub.test/": false} { // only hubs with TLS get secrets
+		for hub, signed := range map[string]bool{hubURL: true, "http://hub.test/": false} { // only hubs with TLS receive secrets
 			f := w.addEndpoint(upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub}, upstream.Reader)
 			w.advance(time.Second)
 			w.received()
@@ -177,7 +177,7 @@ func TestStartTimeOfUninterruptedPushIsStored(t *testing.T) {
 		if since.IsZero() {
 			t.Fatal("SinceAt is zero")
 		}
-		w.advance(60 * time.Hour) // renewed twice
+		w.advance(60 * time.Hour) // the subscription is renewed twice
 		if got := w.reload(f); !got.SinceAt.Equal(since) || !got.ConfirmedAt.After(since) {
 			t.Errorf("after two renewals: since %s, want %s", got.SinceAt, since)
 		}

@@ -86,7 +86,7 @@ func TestDowntimeCausesRenewalsAndFeedChecks(t *testing.T) {
 			t.Errorf("requests after an hour: %v", asked)
 		}
 		list := w.received()
-		if len(list) != 2 { // a WebSub hub resends failed deliveries
+		if len(list) != 2 { // a WebSub hub sends failed deliveries again
 			t.Errorf("after an hour the signals are %+v", list)
 		}
 		for _, s := range list {
@@ -134,7 +134,7 @@ func TestUnresponsiveHubIsRetriedAtGrowingIntervals(t *testing.T) {
 		list := w.requests()
 		within(t, "attempts", gaps(list[0].at, list[1:])[:7], around(time.Minute), around(5*time.Minute), around(30*time.Minute),
 			around(2*time.Hour), around(6*time.Hour), around(6*time.Hour), [2]time.Duration{0, around(6 * time.Hour)[1]})
-		w.state(f, upstream.Pending) // its 25 hours are over
+		w.state(f, upstream.Pending) // the registration has expired after 25 hours
 		w.configure(func() { w.answer = nil })
 		w.advance(8 * time.Hour)
 		if got := w.state(f, upstream.Active); got.Failures != 0 || got.LastError != "" || got.Missed {
@@ -221,7 +221,7 @@ func TestDeniedSubscriptionEndsWithTheReasonOfTheHub(t *testing.T) {
 			t.Errorf("a delivery afterwards: %v", err)
 		}
 		w.advance(27 * time.Hour)
-		w.state(f, upstream.Active) // asked again after a day
+		w.state(f, upstream.Active) // the hub was asked again after a day
 	})
 }
 
@@ -254,13 +254,13 @@ func TestOnlyRequestedSubscriptionsAreConfirmed(t *testing.T) {
 		w.advance(time.Second)
 		confirm(false, "nobody's", f.Topic, true)
 		confirm(false, f.Token, "http://other.test/", true)
-		confirm(false, f.Token, f.Topic, false) // the subscriber did not request the end
+		confirm(false, f.Token, f.Topic, false) // this server did not request the end of the subscription
 		confirm(true, f.Token, f.Topic, true)
 		w.advance(time.Minute)
-		confirm(true, f.Token, f.Topic, true) // the answer was lost
+		confirm(true, f.Token, f.Topic, true) // the hub verifies again because the answer was lost
 		w.advance(20 * time.Minute)
 		confirm(false, f.Token, f.Topic, true)
-		w.advance(34 * time.Minute) // the renewal was requested
+		w.advance(34 * time.Minute) // the renewal is requested during this time
 		confirm(true, f.Token, f.Topic, true)
 	})
 }
@@ -284,7 +284,7 @@ func TestTwoProcessesSendEachRequestOnce(t *testing.T) {
 				times[a.feed]++
 			}
 			for feed, n := range times {
-				if n > 2 { // at the beginning and after a day
+				if n > 2 { // one request at the beginning and one after a day
 					t.Errorf("%s was requested %d times in a day", feed, n)
 				}
 			}
@@ -375,7 +375,7 @@ func TestCNWSSubscriptionIsRenewedAfter30DaysWithoutNotification(t *testing.T) {
 
 func TestFeedThatMovedToAnotherHubIsSubscribedAtThatHub(t *testing.T) {
 	t.Parallel()
-	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
+	fulltest.SkipUnderRace(t) // the test simulates many days; shorter tests run the same goroutines
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.WebSub)
 		w.advance(time.Second)

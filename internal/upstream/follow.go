@@ -25,56 +25,56 @@ func Protocols() []string { return []string{WebSub, RSSCloud, CNWS} }
 
 // States of a follow.
 const (
-	Pending = "pending" // the hub is to be asked, or has not confirmed yet
+	Pending = "pending" // a request to the hub is due, or the hub has not confirmed it yet
 	Active  = "active"  // the hub confirmed and pushes changes
 	Refused = "refused" // the hub refused
 	Lost    = "lost"    // the hub ended a confirmed subscription
-	Ending  = "ending"  // no part of the program follows it any more; the hub is being notified
+	Ending  = "ending"  // no part of the program follows the feed any more; the hub is being notified
 )
 
 // Follow is this server's subscription to one feed by one protocol.
 type Follow struct {
 	ID       int64    // FollowID(Protocol, Feed)
-	Feed     string   // URL as it was added: the URL in signals
+	Feed     string   // URL of the feed as it was added, which signals contain
 	Protocol string   // RSSCloud, WebSub or CNWS
 	Topic    string   // URL by which the hub knows the feed
-	Hub      string   // URL of its endpoint
+	Hub      string   // URL of the hub's endpoint
 	Wire     string   // see [Endpoint]
 	Proc     string   // see [Endpoint]
-	Notify   string   // RSSCloud: the protocol in which the cloud will notify this server; "": unknown
-	Named    bool     // the hub was set by hand: no other one is searched for after failures
-	For      []string // parts of the program that follow it, sorted
+	Notify   string   // for RSSCloud: the protocol in which the cloud will notify this server; "": unknown
+	Named    bool     // a user has set the hub: after failures no other hub is searched for
+	For      []string // parts of the program that follow the feed, sorted
 
-	Token  string // part of the callback's path, hard to guess
-	Secret string // signs deliveries; "": they are unsigned
-	Base   string // PublicURL when the hub was last asked
+	Token  string // hard-to-guess part of the callback's path
+	Secret string // secret with which the hub signs deliveries; "": deliveries are unsigned
+	Base   string // PublicURL at the time of the last request to the hub
 
 	State       string
 	CreatedAt   time.Time
-	RequestedAt time.Time // last request to the hub; zero: never
-	ConfirmedAt time.Time // last confirmation of the hub
-	SinceAt     time.Time // since when the hub pushes all changes, as far as is known; zero: it does not
-	ReceivedAt  time.Time // last push, to the minute
-	ExpiresAt   time.Time // end of the subscription; zero: none, or not confirmed
+	RequestedAt time.Time // time of the last request to the hub; zero: never
+	ConfirmedAt time.Time // time of the last confirmation by the hub
+	SinceAt     time.Time // time since which the hub has pushed all changes, as far as known; zero: it does not
+	ReceivedAt  time.Time // time of the last push, to the minute
+	ExpiresAt   time.Time // end of the subscription; zero: it has no end, or is not confirmed
 
-	NextAt   time.Time // when work is due, or the end of a claim
-	Claim    int64     // not 0: a request is in progress, and this is its fencing token
-	Asked    bool      // a request was sent or is due, and the hub has neither answered nor verified it
-	Missed   bool      // news may have been missed: the feed is checked once the subscription is active
-	Failures int       // failed requests in a row
-	Rejected int64     // deliveries with a missing or wrong signature
+	NextAt   time.Time // time when work is due, or end of a claim
+	Claim    int64     // fencing token of the request in progress; 0: none
+	Asked    bool      // a request was sent or is due, and the hub has not answered or verified it
+	Missed   bool      // changes may have been missed: the feed is checked once the subscription is active
+	Failures int       // number of consecutive failed requests
+	Rejected int64     // number of deliveries with a missing or wrong signature
 
-	LastError   string // why it failed, was refused or lost; "" without a problem
+	LastError   string // reason of the last failure, refusal or loss; "": no problem
 	LastErrorAt time.Time
 }
 
 // FollowID returns the ID of the follow of a feed by a protocol: 63 bits of a hash, never 0.
 func FollowID(protocol, feed string) int64 { return text.ID(protocol + " " + feed) }
 
-// topicID returns the number of the feed in the log, as the hub numbers topics.
+// topicID returns the id under which the log lists the feed. It is the same as the hub's topic id.
 func topicID(feed string) int64 { return text.ID(feed) }
 
-// wanted reports whether notifications are accepted.
+// wanted reports whether this server accepts notifications for f.
 func (f *Follow) wanted() bool { return f.State == Pending || f.State == Active }
 
 // requestInProgress reports whether a request to the hub is in progress.
@@ -82,11 +82,11 @@ func (f *Follow) requestInProgress(now time.Time) bool {
 	return f.Asked && f.Claim != 0 && f.NextAt.After(now)
 }
 
-// receivedDuringRequest reports whether the hub pushed something since the last request, and the feed
-// has not been checked for it.
+// receivedDuringRequest reports whether the hub pushed a change after the last request, and the
+// feed has not been checked since.
 func (f *Follow) receivedDuringRequest() bool { return f.Missed && !f.ReceivedAt.Before(f.RequestedAt) }
 
-// addFor adds a part of the program.
+// addFor adds a part of the program that follows the feed.
 func (f *Follow) addFor(part string) {
 	if !slices.Contains(f.For, part) {
 		f.For = append(slices.Clone(f.For), part)
@@ -94,13 +94,13 @@ func (f *Follow) addFor(part string) {
 	}
 }
 
-// removeFor removes a part of the program; "": all parts.
+// removeFor removes a part of the program, or all parts if part is "".
 func (f *Follow) removeFor(part string) {
 	f.For = slices.DeleteFunc(slices.Clone(f.For), func(w string) bool { return part == "" || w == part })
 }
 
-// newCallback gives f a callback that no hub knows yet. Only hubs with TLS get a secret; without
-// TLS others could read it on the way.
+// newCallback gives f a callback that no hub knows yet. Only hubs with TLS get a secret, because
+// without TLS others could read the secret in transit.
 //
 // spec:websub-2018#secret-over-https
 // spec:websub-2018#subscriber-secret

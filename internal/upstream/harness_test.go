@@ -38,12 +38,12 @@ type harness struct {
 
 	mu      sync.Mutex
 	found   map[string]upstream.Found
-	answer  func(f upstream.Follow) (upstream.Answer, error) // nil: the hub confirms
-	lease   time.Duration                                    // a WebSub hub verifies and grants this lease; 0: it does not verify
+	answer  func(f upstream.Follow) (upstream.Answer, error) // answer of the hub to a request; nil: the hub confirms
+	lease   time.Duration                                    // a WebSub hub verifies the request and grants this lease; 0: it does not verify
 	asked   []request
 	ended   []upstream.Follow
 	signals []upstream.Signal
-	failing error // result of Signal
+	failing error // error that Signal returns
 }
 
 type request struct {
@@ -147,7 +147,7 @@ func (w *harness) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, er
 	if f.Protocol != upstream.WebSub {
 		return upstream.Answer{Confirmed: true}, nil
 	}
-	if lease > 0 { // before the answer, as many hubs do
+	if lease > 0 { // verify before the answer, as many hubs do
 		yes, err := w.engine.Confirm(context.Background(), f.Token, f.Topic, true, lease)
 		if !yes || err != nil {
 			w.t.Errorf("the verification returned %v, %v", yes, err)
@@ -163,7 +163,7 @@ func (w *harness) End(_ context.Context, f upstream.Follow) error {
 	return nil
 }
 
-// configure changes the behaviour of the hubs.
+// configure changes how the hubs answer.
 func (w *harness) configure(do func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -174,7 +174,7 @@ func refuse(code fault.Code, text string) func(upstream.Follow) (upstream.Answer
 	return func(upstream.Follow) (upstream.Answer, error) { return upstream.Answer{}, fault.New(code, "%s", text) }
 }
 
-// add follows the feed by a protocol.
+// add makes the server follow the feed by a protocol.
 func (w *harness) add(via string) upstream.Follow {
 	w.t.Helper()
 	r := upstream.Request{Feed: feedURL, Via: via, For: "relay"}
@@ -188,7 +188,7 @@ func (w *harness) add(via string) upstream.Follow {
 	return f
 }
 
-// reload returns the stored follow.
+// reload reads a follow from the store again.
 func (w *harness) reload(f upstream.Follow) upstream.Follow {
 	w.t.Helper()
 	f, err := w.store.Follow(w.t.Context(), f.ID)
@@ -198,7 +198,7 @@ func (w *harness) reload(f upstream.Follow) upstream.Follow {
 	return f
 }
 
-// advance lets time pass.
+// advance moves the clock and waits until the engine has finished its work.
 func (w *harness) advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -232,7 +232,7 @@ func (w *harness) state(f upstream.Follow, want string) upstream.Follow {
 	return got
 }
 
-// gaps returns the times between requests, starting at from.
+// gaps returns the times between consecutive requests, beginning at from.
 func gaps(from time.Time, list []request) []time.Duration {
 	var out []time.Duration
 	for _, a := range list {
@@ -242,7 +242,8 @@ func gaps(from time.Time, list []request) []time.Duration {
 	return out
 }
 
-// within checks that each duration is in its range; the store has millisecond precision.
+// within checks that each duration is in its range. It allows for the millisecond precision of the
+// store.
 func within(t *testing.T, what string, got []time.Duration, ranges ...[2]time.Duration) {
 	t.Helper()
 	ok := len(got) == len(ranges)

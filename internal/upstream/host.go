@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	maxHosts        = 10_000                 // hosts in memory
-	silentAfter     = 3                      // requests in a row without an answer after which a host is left alone
+	maxHosts        = 10_000                 // maximum number of hosts in memory
+	silentAfter     = 3                      // number of consecutive unanswered requests after which a host gets no requests for a while
 	initialDuration = 500 * time.Millisecond // assumed duration of a request to an unknown host
-	minSlot         = 50 * time.Millisecond  // between two slots of one host
-	minDelay        = 250 * time.Millisecond // shortest delay of a postponed request
+	minSlot         = 50 * time.Millisecond  // minimum time between two slots of one host
+	minDelay        = 250 * time.Millisecond // minimum delay of a postponed request
 )
 
-// hosts limits the requests to each host, so that a host that is slow or asks for a pause does not
-// delay the others.
+// hosts limits the requests to each host, so that a host that is slow or requests a pause does not
+// delay requests to other hosts.
 //
 // spec:cloudburst#follow-per-hub
 type hosts struct {
-	maxPerHost int             // requests in progress at one host
-	retry      []time.Duration // pauses after failures in a row
-	longest    time.Duration   // longest pause
+	maxPerHost int             // maximum number of concurrent requests to one host
+	retry      []time.Duration // pauses after consecutive failures
+	longest    time.Duration   // maximum pause
 
 	mu     sync.Mutex
 	states map[string]*hostState
@@ -31,14 +31,14 @@ type hosts struct {
 
 type hostState struct {
 	running  int
-	took     time.Duration // moving average of a request
-	failed   int           // requests in a row without an answer, or rejected as too many
+	took     time.Duration // moving average of the duration of a request
+	failed   int           // number of consecutive requests that got no answer, or were rejected as too many
 	until    time.Time     // end of the pause
 	nextSlot time.Time     // slot of the next request that cannot be sent now
 }
 
-// begin admits a request. If it does not, at is the slot of the request; each waiting request has
-// its own slot.
+// begin admits a request to a host if ok is true. Otherwise at is the time at which the request may
+// be tried again; each waiting request gets another time.
 func (h *hosts) begin(host string, now time.Time) (at time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,12 +48,12 @@ func (h *hosts) begin(host string, now time.Time) (at time.Time, ok bool) {
 		return now, true
 	}
 	at = date.Later(date.Later(s.nextSlot, s.until), now.Add(minDelay))
-	// Add some margin, so that the host is free at the next slot.
+	// Add a margin, so that the host is probably free at the next slot.
 	s.nextSlot = at.Add(max(s.took*5/4/time.Duration(h.maxPerHost), minSlot))
 	return at, false
 }
 
-// end records the result of an admitted request. asked is false when no request was sent.
+// end records the result of an admitted request. asked is false if no request was sent.
 func (h *hosts) end(host string, now time.Time, took time.Duration, asked bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,7 +66,7 @@ func (h *hosts) end(host string, now time.Time, took time.Duration, asked bool, 
 	wait := time.Duration(0)
 	switch code := fault.CodeOf(err); {
 	case err == nil, code == fault.Refused, code == fault.Gone, code == fault.Invalid:
-		s.failed = 0 // the host answers; the refusal is about one feed
+		s.failed = 0 // the host answers; the refusal concerns one feed only
 		return
 	case code == fault.TooMany, code == fault.Unavailable:
 		s.failed++
@@ -93,8 +93,8 @@ func (h *hosts) of(host string, now time.Time) *hostState {
 	return s
 }
 
-// forget drops hosts without current state; if that is not enough, also others without a request
-// in progress.
+// forget drops hosts without current state. If that frees too little memory, it also drops other
+// hosts without a request in progress.
 func (h *hosts) forget(now time.Time) {
 	for name, s := range h.states {
 		if s.running == 0 && !s.until.After(now) && !s.nextSlot.After(now) {

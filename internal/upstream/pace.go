@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	paceInterval = time.Minute      // between two updates of the rate
-	planInterval = 10 * time.Minute // between two updates of the plan
-	overdueIn    = 15 * time.Minute // overdue requests are to be sent within this time
+	paceInterval = time.Minute      // time between two updates of the rate
+	planInterval = 10 * time.Minute // time between two updates of the plan
+	overdueIn    = 15 * time.Minute // time within which overdue requests must be sent
 	planStep     = time.Minute
-	planSteps    = 26 * 60 // planned steps ahead
-	minPeak      = 5       // renewals in a step that never count as a peak
-	earlyTries   = 16      // steps to compare for an early renewal
+	planSteps    = 26 * 60 // number of steps that the plan looks ahead
+	minPeak      = 5       // a step with fewer renewals is never a peak
+	earlyTries   = 16      // number of steps that are compared for an early renewal
 
-	windowTries = 3 // steps to compare in the regular window
+	windowTries = 3 // number of steps that are compared in the regular window
 )
 
-// pace returns the wait between two requests, so that all follows that are due within the hour are
-// asked in time, and no faster.
+// pace returns the pause between two requests. The pause is as long as possible, but short enough
+// that all follows that are due within the hour are requested in time.
 //
 // spec:cloudburst#follow-pace
 func (e *Engine) pace(ctx context.Context) time.Duration {
@@ -40,9 +40,9 @@ func (e *Engine) pace(ctx context.Context) time.Duration {
 	return jitter(time.Duration(float64(time.Second)/e.rate), 0.5)
 }
 
-// plan has the number of follows that are due in each minute ahead. Follows that start together
-// would be renewed together every day. Therefore some follows of a peak are renewed early, once,
-// and then every day at that time.
+// plan contains the number of follows that are due in each of the coming minutes. Follows that
+// start together would be renewed together every day. Therefore some follows of a peak are renewed
+// early, once, and then every day at that time.
 type plan struct {
 	mu   sync.Mutex
 	from time.Time // start of the first step; zero: no plan yet
@@ -51,14 +51,14 @@ type plan struct {
 	all  int64
 }
 
-// readPlan updates the plan when it is older than planInterval.
+// readPlan reads the plan again when it is older than planInterval.
 func (e *Engine) readPlan(ctx context.Context) {
 	now := e.now()
 	p := &e.plan
 	p.mu.Lock()
 	fresh := !p.from.IsZero() && now.Sub(p.read) < planInterval && !now.Before(p.read)
 	if !fresh {
-		p.read = now // other goroutines need not read it too
+		p.read = now // so that other goroutines do not read the plan too
 	}
 	p.mu.Unlock()
 	if fresh {
@@ -78,8 +78,8 @@ func (e *Engine) readPlan(ctx context.Context) {
 	}
 }
 
-// schedule returns when a confirmation of now is renewed: at due or up to late after it, unless
-// that is a peak, else at an earlier time.
+// schedule returns when a subscription that was confirmed at now is renewed. Normally that is
+// between due and due + late. If these minutes are a peak, it is an earlier time.
 //
 // spec:cloudburst#follow-spread
 func (p *plan) schedule(now, due time.Time, late time.Duration) time.Time {
@@ -92,7 +92,7 @@ func (p *plan) schedule(now, due time.Time, late time.Duration) time.Time {
 	period := due.Sub(now)
 	share := float64(p.all) / max(1, float64(period/planStep))
 	if float64(n) >= max(minPeak, 1.25*share) {
-		earliest := now.Add(min(late, period)) // the rest of the day is available
+		earliest := now.Add(min(late, period)) // any time of the day from then on is possible
 		if early, k := p.emptiest(earliest, due.Sub(earliest), earlyTries); k >= 0 && k < n {
 			at = early
 		}
@@ -104,8 +104,8 @@ func (p *plan) schedule(now, due time.Time, late time.Duration) time.Time {
 	return at
 }
 
-// emptiest tries random times in the duration d after from, and returns the one whose step has the
-// fewest renewals. n is -1 without a plan.
+// emptiest compares random times between from and from + d, and returns the one whose step has the
+// fewest renewals. If there is no plan yet, n is -1.
 func (p *plan) emptiest(from time.Time, d time.Duration, tries int) (at time.Time, n int64) {
 	n = -1
 	for range tries {

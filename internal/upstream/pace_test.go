@@ -17,18 +17,18 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// memory is an upstream.Store for many follows, without a disk.
+// memory is an upstream.Store in memory, for many follows.
 type memory struct {
-	upstream.Store // methods that the tests do not use
+	upstream.Store // its methods are not called
 
 	mu   sync.Mutex
 	rows map[int64]*upstream.Follow
 	due  queue
-	n    map[int64]int64 // due rows per minute
+	n    map[int64]int64 // key: minute, value: number of rows that became due
 }
 
-// queue has an entry for each time at which a row became due. Entries that differ from the row's
-// NextAt are skipped.
+// queue contains an entry for each time at which a row became due. Entries whose time is not the
+// row's NextAt any more are skipped.
 type queue []entry
 
 type entry struct {
@@ -114,7 +114,7 @@ func (m *memory) CountFollows(_ context.Context, from, to time.Time, step time.D
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n = make([]int64, (to.Sub(from)+step-1)/step)
-	for at, k := range m.n { // to the minute
+	for at, k := range m.n { // count per minute
 		switch i := (at - minute(from)) * int64(time.Minute) / int64(step); {
 		case at < minute(from) && k == 0:
 			delete(m.n, at)
@@ -157,13 +157,13 @@ func (m *memory) RenewFollows(_ context.Context, r upstream.Renew) (n int64, err
 	return n, nil
 }
 
-// fakeHubs counts the requests per minute, and those in progress at each host.
+// fakeHubs counts the requests per minute, and the requests in progress at each host.
 type fakeHubs struct {
 	took time.Duration
 
 	mu      sync.Mutex
 	minutes map[int64]int
-	hosts   map[string]int // requests so far
+	hosts   map[string]int // key: host, value: number of requests so far
 	now     map[string]int
 	peak    map[string]int
 	answer  func(f upstream.Follow) error
@@ -233,7 +233,7 @@ func withFakeHubs(t *testing.T, do func(t *testing.T, m *memory, c *fakeHubs, e 
 	})
 }
 
-// follows makes the engine follow n feeds at hosts.
+// follows makes the engine follow n feeds, distributed over the hosts.
 func follows(t *testing.T, e *upstream.Engine, n int, hosts ...string) {
 	t.Helper()
 	for i := range n {
@@ -248,7 +248,7 @@ func follows(t *testing.T, e *upstream.Engine, n int, hosts ...string) {
 	}
 }
 
-// The first day is uneven; from then on every minute has its share.
+// Renewals are uneven on the first day. From then on, each minute has about the same number.
 func TestManySubscriptionRenewalsAreSpreadOverTheDay(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
@@ -325,7 +325,7 @@ func TestSlowHubDoesNotDelayOthers(t *testing.T) {
 		follows(t, e, 500, "slow.test")
 		time.Sleep(time.Minute)
 		c.mu.Lock()
-		c.took = 10 * time.Millisecond // for later requests
+		c.took = 10 * time.Millisecond // duration of later requests
 		c.mu.Unlock()
 		c.asked()
 		follows(t, e, 50, "a.test", "b.test")

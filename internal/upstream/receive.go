@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// noteInterval is the shortest time between two updates of ReceivedAt of one follow.
+// noteInterval is the minimum time between two updates of ReceivedAt of one follow.
 const noteInterval = time.Minute
 
 // tally counts the rejected deliveries of one follow that are not stored yet.
@@ -21,10 +21,10 @@ type tally struct {
 	written time.Time
 }
 
-// Receive takes a notification by RSSCloud or CNWS. topic is the feed's URL as the hub knows it.
-// wanted is false when no part of the program follows the feed, and the hub should stop. When err
-// is nil, the feed was checked or will be, also after a crash; otherwise the hub should send the
-// notification again.
+// Receive processes a notification by RSSCloud or CNWS. topic is the feed's URL as the hub knows
+// it. If no part of the program follows the feed, wanted is false, and the hub should stop sending.
+// If err is nil, the feed was checked or will be checked, even after a crash. Otherwise the hub
+// should send the notification again.
 func (e *Engine) Receive(ctx context.Context, topic, protocol string, source netip.Addr, hops int) (wanted bool, err error) {
 	e.Init()
 	list, err := e.Store.FollowsOf(ctx, topic)
@@ -43,8 +43,9 @@ func (e *Engine) Receive(ctx context.Context, topic, protocol string, source net
 	return wanted, err
 }
 
-// Wants reports whether a hub's verification is about a feed that this server follows or is
-// leaving: the rssCloud challenge before notifications start or end.
+// Wants reports whether this server wants to be verified for a feed: it follows the feed, or is
+// just ending the subscription. Clouds ask by the rssCloud challenge before notifications start or
+// end.
 func (e *Engine) Wants(ctx context.Context, topic, protocol string) (bool, error) {
 	e.Init()
 	list, err := e.Store.FollowsOf(ctx, topic)
@@ -56,17 +57,17 @@ func (e *Engine) Wants(ctx context.Context, topic, protocol string) (bool, error
 	return false, err
 }
 
-// accepts reports whether news of f is accepted. It is so, too, while a hub that refused a renewal
-// honours the rest of the lease.
+// accepts reports whether notifications for f are accepted. After a refused renewal that is still
+// the case until the lease ends.
 func (e *Engine) accepts(f *Follow) bool {
 	return f.wanted() || f.State != Ending && f.ExpiresAt.After(e.now())
 }
 
-// receive handles news of f, which was read from the store just before.
+// receive processes a notification for f. The caller has just read f from the store.
 //
-// Before its first confirmation a hub may call to test the callback, and such a call looks like a
-// notification. So each call may mean a change: the feed is checked once, after the hub has
-// answered the request.
+// Before it confirms a registration, a hub may call the callback as a test, and a test call looks
+// like a notification. Each such call may therefore mean a change: the feed is checked once, after
+// the hub has answered the request.
 //
 // spec:cloudburst#follow-push-before-answer
 func (e *Engine) receive(ctx context.Context, f Follow, s Signal) error {
@@ -95,19 +96,20 @@ func (e *Engine) receive(ctx context.Context, f Follow, s Signal) error {
 		return nil
 	case code == fault.Refused, code == fault.Invalid:
 		e.Log.Debug("a notification was rejected", "feed", f.Feed, "via", s.Via, "err", err)
-		return nil // sending it again would not help
+		return nil // the hub must not send the notification again: the result would be the same
 	case f.requestInProgress(now):
-		// It may be a test call, which must not fail for a local reason.
+		// The call may be a test by the hub, which must not fail for a local reason.
 		return e.markMissed(ctx, f.ID, e.Options.Retry[0])
 	case f.Protocol == CNWS && code != fault.Unavailable:
-		// CNWS publishers treat every error as permanent.
+		// CNWS publishers treat every error as permanent, so report success and check the feed
+		// later.
 		return e.markMissed(ctx, f.ID, max(fault.RetryAfter(err), e.Options.Retry[0]))
 	}
 	return err
 }
 
-// markMissed makes sure that the feed is checked: when the request in progress is answered, else
-// soon, after the hub was asked again.
+// markMissed makes sure that the feed is checked. If a request to the hub is in progress, the check
+// follows the hub's answer; otherwise a new request is sent soon, and the check follows that.
 func (e *Engine) markMissed(ctx context.Context, id int64, wait time.Duration) error {
 	_, err := e.change(ctx, id, func(f *Follow, found bool) (Verdict, *event.Event) {
 		if !found || f.State == Ending {
@@ -122,8 +124,8 @@ func (e *Engine) markMissed(ctx context.Context, id int64, wait time.Duration) e
 	return err
 }
 
-// Callback returns the follow with the token of a delivery, or fault.NotFound: then the hub should
-// send no more.
+// Callback returns the follow that has the token of a delivery. It returns fault.NotFound if there
+// is none; then the hub should stop sending.
 func (e *Engine) Callback(ctx context.Context, token string) (Follow, error) {
 	f, err := e.byToken(ctx, token)
 	if err == nil && !e.accepts(&f) {
@@ -141,10 +143,10 @@ func (e *Engine) byToken(ctx context.Context, token string) (Follow, error) {
 	return f, err
 }
 
-// Confirm answers the verification of a WebSub hub for a subscription (subscribe) or its end. It
-// confirms only what was requested. For a short time it also repeats a confirmation, and confirms
-// a request that seemed to fail. topic is the URL that the hub sent; lease is the granted lease, 0
-// when unspecified.
+// Confirm answers the verification request of a WebSub hub, for a subscription (subscribe) or for
+// its end. It confirms only what this server requested. For a short time it also repeats a
+// confirmation, and confirms a request that seemed to have failed. topic is the URL that the hub
+// sent. lease is the granted lease; 0 if the hub sent none.
 //
 // spec:websub-2018#subscriber-confirms-pending
 func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe bool, lease time.Duration) (bool, error) {
@@ -181,10 +183,10 @@ func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe boo
 	return yes, nil
 }
 
-// recently reports whether t is so recent that a hub may still verify.
+// recently reports whether a hub may still verify a request that was sent at t.
 func (e *Engine) recently(t time.Time) bool { return e.now().Sub(t) <= e.Options.ConfirmWithin }
 
-// Denied handles a hub's message that it does not, or no longer, send notifications.
+// Denied processes a message of the hub that it does not send notifications, or no longer does.
 //
 // spec:websub-2018#denied-parameters
 func (e *Engine) Denied(ctx context.Context, token, topic, reason string) error {
@@ -216,21 +218,21 @@ func (e *Engine) Denied(ctx context.Context, token, topic, reason string) error 
 	return err
 }
 
-// Delivered takes content that a WebSub hub sent, with a correct signature if there is a secret.
-// Errors: fault.NotFound (no part of the program follows the feed, and the hub should send no
-// more), else as for Receive.
+// Delivered processes content that a WebSub hub sent. If the subscription has a secret, the caller
+// has verified the signature. Errors: fault.NotFound (no part of the program follows the feed, and
+// the hub should stop sending), otherwise the errors of Receive.
 func (e *Engine) Delivered(ctx context.Context, token string, source netip.Addr, hops int, c Content) error {
 	f, err := e.Callback(ctx, token)
 	if err != nil {
 		return err
 	}
-	// Without a secret, the sender may be anyone who knows the callback URL.
+	// Without a secret, anyone who knows the callback URL can be the sender.
 	c.Signed = c.Signed && f.Secret != ""
 	return e.receive(ctx, f, Signal{URL: f.Feed, Via: ViaWebSub, Source: source, Hops: hops, For: f.For, Content: c})
 }
 
-// Rejected counts content with a missing or wrong signature. The count is stored once a minute at
-// most.
+// Rejected counts content with a missing or wrong signature. It stores the count at most once a
+// minute.
 //
 // spec:websub-2018#signature-mismatch
 func (e *Engine) Rejected(ctx context.Context, token string) error {

@@ -54,8 +54,8 @@ func TestReceivedNotificationContainsFeedSourceAndHops(t *testing.T) {
 	})
 }
 
-// A hub calls before it answers. Its test call and its notifications look the same, so together
-// they cause one check of the feed, regardless of the answer.
+// A hub may call the callback before it answers a registration. A test call and a notification look
+// the same, so together they cause one check of the feed, whatever the hub answers.
 func TestNotificationsDuringFirstRegistrationCauseOneCheck(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -117,7 +117,8 @@ func TestNotificationDuringFirstRegistrationSurvivesARestart(t *testing.T) {
 	})
 }
 
-// silentHub is a hub that sends a notification and does not answer while the program runs.
+// silentHub is a hub that sends a notification, but does not answer the request while the program
+// runs.
 type silentHub struct {
 	*harness
 	asked chan struct{}
@@ -137,11 +138,11 @@ func TestNotificationFromAHubWithoutSubscriptionIsIgnored(t *testing.T) {
 		w.answer = refuse(fault.Unreadable, "Nobody there.")
 		f := w.add(upstream.RSSCloud)
 		w.advance(time.Second)
-		w.push(feedURL, upstream.RSSCloud, true) // the answer was lost, and the hub stored the registration
+		w.push(feedURL, upstream.RSSCloud, true) // the hub stored the registration, but its answer was lost
 		if n := len(w.received()); n != 1 {
 			t.Errorf("just after the request a notification causes %d signals", n)
 		}
-		w.advance(9 * time.Hour) // by now it is asked every six hours
+		w.advance(9 * time.Hour) // by now, the hub is asked every six hours
 		for time.Since(w.reload(f).RequestedAt) < 11*time.Minute {
 			w.advance(time.Minute)
 		}
@@ -157,8 +158,8 @@ func TestNotificationFromAHubWithoutSubscriptionIsIgnored(t *testing.T) {
 	})
 }
 
-// This server is overloaded while its hub verifies a renewal. The call gets a positive answer,
-// because it may be the hub's test.
+// This server is overloaded while its hub verifies a renewal. The notification gets a positive
+// answer, because it may be a test call.
 func TestNotificationRejectedDuringARenewalIsCheckedLater(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
@@ -180,7 +181,7 @@ func TestNotificationRejectedDuringARenewalIsCheckedLater(t *testing.T) {
 	})
 }
 
-// This server is busy when the feed is to be checked.
+// This server is busy when it must check the feed.
 func TestFailedFeedCheckAfterNotificationIsRetried(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {

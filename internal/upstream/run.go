@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	beatsPerAway    = 5       // heartbeats in the time that counts as an absence
-	logVia          = "relay" // the via of these events in the log
+	beatsPerAway    = 5       // number of heartbeats in Options.Away
+	logVia          = "relay" // Via of the engine's events in the log
 	maxQueuedChecks = 1000
 
-	askedRecently = time.Minute // after a start, hubs with a newer request are not asked again
-	renewWithin   = time.Hour   // after a start, all follows are due within this time
+	askedRecently = time.Minute // after a start, hubs that were asked within this time are not asked again
+	renewWithin   = time.Hour   // after a start, all follows become due within this time
 	farAhead      = 1000 * 24 * time.Hour
 )
 
-// Init prepares the engine; every method calls it.
+// Init prepares the engine. Every method calls Init first.
 func (e *Engine) Init() {
 	e.init.Do(func() {
 		if e.Log == nil {
@@ -80,7 +80,7 @@ func (o *Options) defaults() {
 // now returns the time with the precision of the store.
 func (e *Engine) now() time.Time { return e.Now().UTC().Truncate(time.Millisecond) }
 
-// Run works until ctx ends, and returns when the requests in progress are finished or released.
+// Run works until ctx ends. It returns when the requests in progress are finished or released.
 func (e *Engine) Run(ctx context.Context) error {
 	e.Init()
 	var group sync.WaitGroup
@@ -99,8 +99,8 @@ func (e *Engine) Wake() {
 	lease.Wake(e.work)
 }
 
-// workLoop sends the due requests to hubs at a steady pace, even when all follows are due at once
-// after an outage.
+// workLoop sends the due requests to hubs at a steady pace, even if an outage made all follows due
+// at once.
 func (e *Engine) workLoop(ctx context.Context) {
 	loop := lease.Loop[Follow]{
 		Claim: e.Store.ClaimFollows, Next: e.Store.NextFollow, GiveBack: e.giveBack, Between: e.pace,
@@ -115,14 +115,14 @@ func (e *Engine) workLoop(ctx context.Context) {
 	loop.Run(ctx)
 }
 
-// handleClaimed handles a follow whose host admitted a request.
+// handleClaimed processes a claimed follow. The limit of its host has admitted the request.
 func (e *Engine) handleClaimed(ctx context.Context, f Follow) {
 	took, asked, err := time.Duration(0), false, error(nil)
 	defer func() { e.hosts.end(href.HostPort(f.Hub), e.now(), took, asked && ctx.Err() == nil, err) }()
 	took, asked, err = e.handle(ctx, f)
 }
 
-// giveBack releases claimed follows that were not handled.
+// giveBack releases claimed follows that were not processed.
 func (e *Engine) giveBack(ctx context.Context, list []lease.Back[Follow]) error {
 	back := make([]PutOff, len(list))
 	for i, b := range list {
@@ -131,8 +131,8 @@ func (e *Engine) giveBack(ctx context.Context, list []lease.Back[Follow]) error 
 	return e.Store.PutOffFollows(ctx, back)
 }
 
-// heartbeatLoop stores at intervals that this server is running, detects a downtime of all
-// servers, and registers again when the program starts.
+// heartbeatLoop stores at intervals that this server is running, detects a downtime of all servers,
+// and renews the registrations when the program starts.
 //
 // spec:cnws-2003#confirm-after-outage
 // spec:cloudburst#renew-after-downtime
@@ -145,7 +145,7 @@ func (e *Engine) heartbeatLoop(ctx context.Context) {
 		case err != nil:
 			e.logError(ctx, "query the next due follow", err)
 		case some.IsZero():
-			idle, started = true, true // there was nothing to maintain
+			idle, started = true, true // there are no follows yet
 		case e.heartbeat(ctx, !started, idle):
 			idle, started = false, true
 		}
@@ -155,7 +155,7 @@ func (e *Engine) heartbeatLoop(ctx context.Context) {
 	}
 }
 
-// heartbeat reports whether the heartbeat was stored and its work done.
+// heartbeat stores the heartbeat and does its work. It reports whether both succeeded.
 func (e *Engine) heartbeat(ctx context.Context, first, idle bool) bool {
 	now := e.now()
 	before, err := e.Store.FollowsAlive(ctx, now)
@@ -166,7 +166,8 @@ func (e *Engine) heartbeat(ctx context.Context, first, idle bool) bool {
 	h := Hasten{Now: now, Base: e.PublicURL()}
 	away := !idle && !before.IsZero() && now.Sub(before) >= e.Options.Away
 	if away {
-		// A WebSub hub keeps a subscription until its lease ends, and resends failed deliveries.
+		// WebSub is not included: its hubs keep a subscription until the lease ends, and send
+		// failed deliveries again.
 		h.Protocols = []string{RSSCloud, CNWS}
 	}
 	if !away && !first {
@@ -189,7 +190,7 @@ func (e *Engine) heartbeat(ctx context.Context, first, idle bool) bool {
 }
 
 // renewAll makes all follows due at a steady pace, because the address of this machine may have
-// changed. It skips hubs that were asked in the last minute, and follows that another process has
+// changed. It skips follows that were requested in the last minute or that another process has
 // claimed.
 func (e *Engine) renewAll(ctx context.Context, now time.Time) (int64, error) {
 	overdue, rest, err := e.Store.CountFollows(ctx, now, now.Add(farAhead), farAhead)
@@ -203,7 +204,7 @@ func (e *Engine) renewAll(ctx context.Context, now time.Time) (int64, error) {
 	return e.Store.RenewFollows(ctx, Renew{Now: now, AskedBefore: now.Add(-askedRecently), Over: over})
 }
 
-// checkLoop handles the queue of feeds that may have missed news.
+// checkLoop processes the queue of feeds that may have missed changes.
 func (e *Engine) checkLoop(ctx context.Context) {
 	for {
 		select {
@@ -227,9 +228,9 @@ func (e *Engine) checkFeed(ctx context.Context, f Follow) {
 		case fault.TooMany, fault.Unavailable, fault.Internal:
 			e.checkLater(ctx, f, fault.RetryAfter(err))
 			return
-		case fault.Refused, fault.Invalid: // it would be rejected at any time
+		case fault.Refused, fault.Invalid: // a later check would be rejected too
 		default:
-			return // the next renewal causes a check
+			return // the next renewal causes another check
 		}
 	}
 	_, err := e.Store.ChangeFollow(ctx, f.ID, func(now *Follow, found bool) (Verdict, []event.Event) {
@@ -244,7 +245,7 @@ func (e *Engine) checkFeed(ctx context.Context, f Follow) {
 	}
 }
 
-// change is Store.ChangeFollow; it stamps the events and publishes them.
+// change calls Store.ChangeFollow, with event stamping before and publishing after the transaction.
 func (e *Engine) change(ctx context.Context, id int64, do func(f *Follow, found bool) (Verdict, *event.Event)) (Follow, error) {
 	var events []event.Event
 	f, err := e.Store.ChangeFollow(ctx, id, func(f *Follow, found bool) (Verdict, []event.Event) {
@@ -275,7 +276,7 @@ func (e *Engine) logError(ctx context.Context, what string, err error) {
 	e.Log.Error("a store error", "doing", what, "err", err)
 }
 
-// jitter returns d, changed by at most the share in either direction.
+// jitter returns d, randomly changed by at most the given share in either direction.
 func jitter(d time.Duration, share float64) time.Duration {
 	return time.Duration(float64(d) * (1 + share*(2*rand.Float64()-1)))
 }

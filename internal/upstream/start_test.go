@@ -79,7 +79,7 @@ func TestServerStartRetriesHubsThatRefusedOrFailed(t *testing.T) {
 	}
 }
 
-// manyFollows follows n feeds at one hub and waits until all are requested.
+// manyFollows follows n feeds at one hub and waits until all requests are sent.
 func (w *harness) manyFollows(n int) {
 	w.t.Helper()
 	var group sync.WaitGroup
@@ -105,7 +105,7 @@ func TestRenewalsAfterServerStartAreRateLimited(t *testing.T) {
 		w.manyFollows(n)
 		w.advance(time.Hour)
 		w.stop()
-		w.requests() // a renewal may have been due before the start
+		w.requests() // discard a renewal that was due before the start
 		from := time.Now()
 		w.start(upstream.Options{Rate: 5, Away: time.Hour})
 		w.advance(5 * time.Second)
@@ -113,7 +113,7 @@ func TestRenewalsAfterServerStartAreRateLimited(t *testing.T) {
 		if early == 0 || early > n/2 {
 			t.Errorf("%d of %d requests in the first five seconds", early, n)
 		}
-		late := w.addEndpoint(theCloudEndpoint(), upstream.Reader) // a user adds a feed meanwhile
+		late := w.addEndpoint(theCloudEndpoint(), upstream.Reader) // a user adds a feed after the start
 		w.advance(5 * time.Second)
 		if got := w.reload(late); got.State != upstream.Active {
 			t.Errorf("a feed added during the start is %s after five seconds", got.State)
@@ -131,8 +131,8 @@ func TestRenewalsAfterServerStartAreRateLimited(t *testing.T) {
 	})
 }
 
-// Two more processes start on one database, one after the other, while the first one works. The
-// hub gets one request for each feed.
+// Two more processes start on one database, one after the other, while the first one is running.
+// The hub gets one request for each feed.
 func TestNodesStartedConcurrentlyRenewSubscriptionsOnce(t *testing.T) {
 	t.Parallel()
 	options := upstream.Options{Rate: 5, Away: time.Hour}
@@ -140,7 +140,7 @@ func TestNodesStartedConcurrentlyRenewSubscriptionsOnce(t *testing.T) {
 		const n = 60
 		w.manyFollows(n)
 		w.advance(time.Hour)
-		w.requests() // a renewal may have been due before the starts
+		w.requests() // discard a renewal that was due before the starts
 		ctx, cancel := context.WithCancel(context.Background())
 		defer func() { cancel(); w.advance(time.Second) }()
 		for range 2 {

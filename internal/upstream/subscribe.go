@@ -14,11 +14,12 @@ import (
 	"cloudburst/internal/text"
 )
 
-// searchAfter is the number of failures in a row after which the feed is searched for another hub.
+// searchAfter is the number of consecutive failures after which the feed is searched for another
+// hub.
 const searchAfter = 3
 
-// handle does the due work for a claimed follow. asked reports whether the hub got a request, took
-// is its duration, and err is its failure.
+// handle does the due work of a claimed follow. asked reports whether a request was sent to the
+// hub, took is the duration of the request, and err is its failure.
 func (e *Engine) handle(ctx context.Context, f Follow) (took time.Duration, asked bool, err error) {
 	claim := f.Claim
 	switch quiet := e.silentUntil(&f); {
@@ -72,8 +73,8 @@ func (e *Engine) handle(ctx context.Context, f Follow) (took time.Duration, aske
 	return took, asked, nil
 }
 
-// silentUntil returns when a CNWS publisher with a confirmed subscription has been silent for too
-// long; the zero time for all others.
+// silentUntil returns when a CNWS publisher with a confirmed subscription will have been silent for
+// too long, or the zero time for all other follows.
 //
 // spec:cnws-2003#confirm-after-30-days
 func (e *Engine) silentUntil(f *Follow) time.Time {
@@ -87,8 +88,9 @@ func (e *Engine) silentUntil(f *Follow) time.Time {
 	return last.Add(e.Options.Silence)
 }
 
-// findEndpoint looks for another endpoint when the known one fails, because feeds move between
-// hubs. nil: the known one stays. The error is about reading the feed.
+// findEndpoint looks for another endpoint when requests to the known endpoint fail, because feeds
+// move between hubs. It returns nil if the known endpoint stays. The error concerns reading the
+// feed.
 func (e *Engine) findEndpoint(ctx context.Context, f Follow) (*Endpoint, error) {
 	if f.Named || f.Failures < searchAfter && f.State != Refused && f.State != Lost {
 		return nil, nil
@@ -106,7 +108,7 @@ func (e *Engine) findEndpoint(ctx context.Context, f Follow) (*Endpoint, error) 
 			endpoints = append(endpoints, d)
 		}
 	}
-	for i, d := range endpoints { // the endpoint after the failed one
+	for i, d := range endpoints { // choose the endpoint after the failed one
 		if d.Hub == f.Hub {
 			return &endpoints[(i+1)%len(endpoints)], nil
 		}
@@ -117,8 +119,8 @@ func (e *Engine) findEndpoint(ctx context.Context, f Follow) (*Endpoint, error) 
 	return &endpoints[0], nil
 }
 
-// recordRequest stores that the hub is being asked, before the request is sent: the hub may send
-// its verification before it answers, and to another process.
+// recordRequest stores that the hub is being asked, before the request is sent: the hub may verify
+// the request before it answers, and may reach another process.
 //
 // spec:websub-2018#subscriber-confirms-pending
 func (e *Engine) recordRequest(ctx context.Context, f Follow, endpoint *Endpoint) (Follow, bool) {
@@ -141,8 +143,8 @@ func (e *Engine) recordRequest(ctx context.Context, f Follow, endpoint *Endpoint
 			f.Wire, f.Proc = endpoint.Wire, endpoint.Procedure
 		}
 		if f.State != Active || !f.ExpiresAt.IsZero() && !f.ExpiresAt.After(now) {
-			// News that was sent without an active subscription may be missed. Before the first
-			// confirmation the hub has promised none.
+			// Changes that happened without an active subscription may be missed. Before the first
+			// confirmation, the hub has not promised any notifications.
 			f.State, f.Missed = Pending, f.Missed || !f.ConfirmedAt.IsZero()
 			f.SinceAt = time.Time{}
 		}
@@ -156,9 +158,9 @@ func (e *Engine) recordRequest(ctx context.Context, f Follow, endpoint *Endpoint
 	return f, ours
 }
 
-// recordFailure stores that a request failed, and when it is repeated.
+// recordFailure stores that a request failed, and when the request is repeated.
 func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
-	if ctx.Err() == context.Canceled { // the program is stopping: not a failure of the hub
+	if ctx.Err() == context.Canceled { // the program is stopping, so the hub is not at fault
 		e.saveResult(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
 			f.NextAt, f.Asked = e.now(), false
 			return nil
@@ -172,7 +174,7 @@ func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
 		f.Asked = false
 		f.LastError, f.LastErrorAt = fault.Message(err), now
 		if _, ok := errors.AsType[fetch.NotAllowedError](err); ok {
-			f.LastError = err.Error() // it names the setting; the log is public
+			f.LastError = err.Error() // the full error names the setting, and this field is not public, unlike the log
 		}
 		switch code := fault.CodeOf(err); {
 		case code == fault.Gone, code == fault.Refused && f.State == Active:
@@ -194,7 +196,7 @@ func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
 	}
 }
 
-// backoff returns the wait after a number of failures in a row.
+// backoff returns the delay after a number of consecutive failures.
 func (e *Engine) backoff(failures int) time.Duration {
 	if failures <= 0 {
 		return 0
@@ -202,14 +204,14 @@ func (e *Engine) backoff(failures int) time.Duration {
 	return jitter(e.Options.Retry[min(failures, len(e.Options.Retry))-1], 0.2)
 }
 
-// wait returns the larger of backoff and the hub's Retry-After, within bounds.
+// wait returns the larger of the backoff and the Retry-After of the hub, within bounds.
 func (e *Engine) wait(failures int, asked time.Duration) time.Duration {
 	longest := e.Options.Retry[len(e.Options.Retry)-1]
 	return max(e.backoff(failures), min(asked, longest))
 }
 
-// saveResult stores the result of a request while the claim lasts, and releases the claim. It
-// returns the stored row, or the zero Follow if it was not written.
+// saveResult stores the result of a request if the claim is still valid, and releases the claim. It
+// returns the stored row, or the zero Follow if nothing was written.
 func (e *Engine) saveResult(ctx context.Context, id, claim int64, do func(f *Follow) *event.Event) Follow {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.Options.AskTimeout)
 	defer cancel()
@@ -230,13 +232,14 @@ func (e *Engine) saveResult(ctx context.Context, id, claim int64, do func(f *Fol
 	return f
 }
 
-// confirm makes f active from now on, for the lease that the hub granted.
+// confirm makes f active from now on, for the lease that the hub granted. It returns the event to
+// log, or nil.
 //
 // spec:rsscloud-2009#renew-24h
 // spec:websub-2018#lease-renewed
 func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 	now := e.now()
-	if f.State != Active || f.Missed || f.SinceAt.IsZero() { // the hub may not have pushed everything before
+	if f.State != Active || f.Missed || f.SinceAt.IsZero() { // before this time, the hub may have omitted changes
 		f.SinceAt = now
 	}
 	f.State, f.ConfirmedAt, f.Asked, f.Claim, f.Failures, f.LastError, f.LastErrorAt = Active, now, false, 0, 0, "", time.Time{}
@@ -262,7 +265,7 @@ func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 		Text: fmt.Sprintf("%s until %s.", text, f.ExpiresAt.Format("15:04 on 2 January 2006"))}
 }
 
-// queueCheck queues a check of the feed when news may have been missed.
+// queueCheck queues a check of the feed if changes may have been missed.
 func (e *Engine) queueCheck(ctx context.Context, f Follow) {
 	if !f.Missed {
 		return
@@ -277,14 +280,14 @@ func (e *Engine) queueCheck(ctx context.Context, f Follow) {
 // checkLater postpones the check of a feed that cannot be checked now.
 func (e *Engine) checkLater(ctx context.Context, f Follow, wait time.Duration) {
 	if err := e.markMissed(ctx, f.ID, max(wait, e.Options.Retry[0])); err != nil {
-		e.logError(ctx, "store that a feed needs a check", err) // the next renewal causes a check
+		e.logError(ctx, "store that a feed needs a check", err) // if this fails, the next renewal causes the check
 	}
 }
 
-// end notifies a hub that this server does not follow the feed any more. A hub that cannot be
-// reached finds out when it next sends something.
+// end notifies a hub that this server no longer follows the feed. A hub that cannot be reached gets
+// the same information in the response to its next notification.
 func (e *Engine) end(ctx context.Context, f Follow) (took time.Duration, asked bool, err error) {
-	waited := f.Asked // after a request, the verification of the hub is awaited once
+	waited := f.Asked // after a request, wait once for the verification by the hub
 	if !waited {
 		asking, stop := context.WithTimeout(ctx, e.Options.AskTimeout)
 		defer stop()
