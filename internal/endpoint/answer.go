@@ -8,16 +8,16 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// UploadTimeout limits the upload of a document, and AnswerTimeout the response after it: the
-// author must learn whether the document was saved.
+// UploadTimeout limits the upload of a document, and AnswerTimeout the response after it: there is
+// enough time for the response, because the author must see whether the document was saved.
 const UploadTimeout, AnswerTimeout = time.Minute, 30 * time.Second
 
-// FaultRSSCloud is the code of every fault of the rssCloud methods, the same as in other clouds.
+// FaultRSSCloud is the code of every fault of the rssCloud methods. Other clouds use the same code.
 //
 // spec:cloudburst#rpc-fault-codes
 const FaultRSSCloud = 4
 
-// WithStatus returns err with a status that its code does not imply.
+// WithStatus returns err with an HTTP status other than the one that its code implies.
 func WithStatus(status int, err error) error { return &statusError{status, err} }
 
 type statusError struct {
@@ -28,7 +28,7 @@ type statusError struct {
 func (e *statusError) Error() string { return e.err.Error() }
 func (e *statusError) Unwrap() error { return e.err }
 
-// StatusOf returns the status of an error at endpoints that respond in plain text.
+// StatusOf returns the HTTP status of an error, for endpoints that respond in plain text.
 func StatusOf(err error) int {
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return s.status

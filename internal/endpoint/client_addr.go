@@ -1,6 +1,6 @@
-// Package endpoint contains what several families of endpoints share: the client address behind
-// proxies, the response status of a fault, time limits for uploads, and texts for logs and public
-// responses. Each subpackage is one family.
+// Package endpoint contains what several groups of endpoints share: the client address behind
+// proxies, the HTTP status of an error, time limits for uploads, and texts for logs and public
+// responses. Each subpackage is one group of endpoints.
 package endpoint
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// maxForwarded is the maximum number of hops in a forwarding header, counted from the right. A
-// genuine list is shorter.
+// maxForwarded is the maximum number of hops in a forwarding header that are read, counted from the
+// right. A genuine list is shorter.
 const maxForwarded = 32
 
 // CallerAddr returns the client address of a request: the TCP peer or, if the peer is a trusted
@@ -42,8 +42,8 @@ func CallerAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return callers[0]
 }
 
-// rightMost returns the client in a list of hops, nearest hop last. If all hops are trusted, the
-// client is the farthest one.
+// rightMost returns the client in a list of hops whose last element is the nearest hop. If all hops
+// are trusted, the client is the farthest hop.
 func rightMost(hops []string, trusted []netip.Prefix) (netip.Addr, bool) {
 	var a netip.Addr
 	for i, hop := range slices.Backward(hops) {
@@ -89,7 +89,7 @@ func plainAddr(a netip.Addr) (netip.Addr, bool) {
 	return a, !a.IsUnspecified()
 }
 
-// forwardedFor lists the hops in X-Forwarded-For; nil without that header.
+// forwardedFor lists the hops in X-Forwarded-For. It returns nil without that header.
 func forwardedFor(h http.Header) []string {
 	values := h.Values("X-Forwarded-For")
 	if len(values) == 0 {
@@ -98,8 +98,8 @@ func forwardedFor(h http.Header) []string {
 	return strings.Split(strings.Join(values, ","), ",")
 }
 
-// forwarded lists the for parameters of Forwarded (RFC 7239); nil without that header. A hop
-// without the parameter becomes an empty string, which is not a valid address.
+// forwarded lists the for parameters of the header Forwarded (RFC 7239). It returns nil without
+// that header. A hop without the parameter becomes an empty string, which is not a valid address.
 func forwarded(h http.Header) []string {
 	values := h.Values("Forwarded")
 	if len(values) == 0 {
@@ -119,7 +119,7 @@ func forwarded(h http.Header) []string {
 	return hops
 }
 
-// splitQuoted splits s at sep outside double quotes.
+// splitQuoted splits s at each sep that is not inside double quotes.
 func splitQuoted(s string, sep byte) []string {
 	var parts []string
 	quoted, from := false, 0

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-const maxLine = 500 // bytes
+const maxLine = 500 // in bytes
 
-// DisplayURL returns a URL for a public message: without credentials, and truncated if long.
+// DisplayURL returns a URL for a public message. It removes credentials and truncates a long URL.
 func DisplayURL(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if ok {

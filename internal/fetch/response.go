@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	bufSize  = 2 << 10  // a longer header line costs the connection, not the response
-	maxHead  = 64 << 10 // status line, headers and all preceding 1xx responses
-	maxReply = 4 << 10  // body bytes read by default; spec:cloudburst#callback-answer-limit
-	rawShare = 4        // raw bytes (chunk framing included) read per body byte
+	bufSize  = 2 << 10  // after a longer header line, the connection is closed, but the response stays valid
+	maxHead  = 64 << 10 // maximum size of the status line, the headers and all preceding 1xx responses together
+	maxReply = 4 << 10  // body bytes that are read by default; spec:cloudburst#callback-answer-limit
+	rawShare = 4        // maximum number of raw bytes (with chunk framing) per body byte
 )
 
 // responseHead is the head of an HTTP/1 response, reduced to what a sender of notifications needs.
-// After a valid status line, a malformed header does not make the response invalid; the connection
-// is only not reused.
+// After a valid status line, a malformed header does not make the response invalid, but the
+// connection is not reused.
 type responseHead struct {
 	status      int
-	length      int64 // of the body; -1: until the connection closes
+	length      int64 // length of the body; -1: it ends when the connection closes
 	chunked     bool
 	close       bool          // the connection cannot be reused
 	idle        time.Duration // how long the peer keeps the connection open; 0: unknown
@@ -29,19 +29,20 @@ type responseHead struct {
 	location    string
 }
 
-// reader reads one response through one fixed buffer.
+// reader reads one response through a buffer of fixed size.
 type reader struct {
 	src   io.Reader
 	buf   []byte
 	r, w  int
-	total int   // bytes read from the connection, for the limits
+	total int   // number of bytes read from the connection, for the limits
 	raw   int   // maximum of total while a body is read
-	err   error // sticky error of src
+	err   error // first error of src, returned by all later reads
 }
 
 func (d *reader) reset(src io.Reader, buf []byte) { *d = reader{src: src, buf: buf} }
 
-// fill reads more. The buffer has free space: callers consume known bytes first.
+// fill reads more bytes into the buffer. The buffer must have free space: callers consume the bytes
+// in it first.
 func (d *reader) fill() error {
 	if d.err != nil {
 		return d.err
@@ -91,8 +92,8 @@ func (d *reader) line(limit int) (line []byte, long bool, err error) {
 	}
 }
 
-// longLine returns the first bytes of a line that fills the buffer, enough to identify the header,
-// and discards the rest.
+// longLine handles a line that fills the buffer. It returns the first bytes, which are enough to
+// identify the header, and discards the rest.
 func (d *reader) longLine(limit int) ([]byte, bool, error) {
 	const keep = 64
 	for {
@@ -170,7 +171,7 @@ func (d *reader) headers(a *responseHead) error {
 		}
 		i := bytes.IndexByte(line, ':')
 		if long || i <= 0 || line[i-1] == ' ' || line[0] == ' ' || line[0] == '\t' {
-			f.odd = true // a folded, too long or nameless line: the framing is unreliable
+			f.odd = true // a folded, too long or nameless line: the end of the body is unreliable
 			continue
 		}
 		a.field(&f, line[:i], bytes.Trim(line[i+1:], " \t"))
@@ -179,7 +180,7 @@ func (d *reader) headers(a *responseHead) error {
 	a.length = f.length
 	switch {
 	case f.chunked && f.length >= 0, f.odd:
-		a.close = true // two lengths, or an unreliable one
+		a.close = true // two different lengths, or an unreliable length
 		if f.odd {
 			a.chunked, a.length = false, -1
 		}
@@ -190,7 +191,7 @@ func (d *reader) headers(a *responseHead) error {
 	return nil
 }
 
-// framing holds the headers that determine the end of the body.
+// framing contains the headers that determine where the body ends.
 type framing struct {
 	length  int64
 	chunked bool
@@ -199,8 +200,8 @@ type framing struct {
 	odd     bool
 }
 
-// field applies one header field. Comparing lengths first makes the usual dozen irrelevant fields
-// cheap.
+// field applies one header field. It compares lengths first, because most fields of a response are
+// irrelevant.
 func (a *responseHead) field(f *framing, name, value []byte) {
 	switch len(name) {
 	case 8:
@@ -260,8 +261,9 @@ func (f *framing) connection(value []byte) {
 	}
 }
 
-// keepAlive parses "timeout=5, max=100": how long the peer keeps the connection open. Without it a
-// sender would often write to a connection that was just closed.
+// keepAlive parses a header such as "timeout=5, max=100" and returns how long the peer keeps the
+// connection open. Without this time a sender would often write to a connection that was just
+// closed.
 func keepAlive(value []byte, f *framing) time.Duration {
 	i := bytes.Index(value, []byte("timeout="))
 	if i < 0 {
@@ -299,7 +301,7 @@ func equalsToken(b []byte, word string) bool {
 var errLong = errors.New("fetch: more body than wanted")
 
 // body reads at most limit bytes of the body and appends them to dst, or discards them if dst is
-// nil. whole reports that the body ended where it should.
+// nil. whole reports that the body ended where its framing says.
 func (d *reader) body(a *responseHead, dst []byte, limit int) (got []byte, whole bool) {
 	d.total, d.raw = 0, rawShare*limit
 	var err error
@@ -315,14 +317,14 @@ func (d *reader) body(a *responseHead, dst []byte, limit int) (got []byte, whole
 		}
 	}
 	if err != nil || d.r < d.w {
-		// Bytes after the end of a response were not requested. They must not be taken for the
-		// response to the next request.
+		// The bytes after the end of the response were not requested. Close the connection, so that
+		// they are not read as the next response.
 		a.close = true
 	}
 	return dst, err == nil
 }
 
-// take moves n body bytes, at most capacity, to dst.
+// take moves n body bytes to dst, but at most capacity.
 func (d *reader) take(dst []byte, n int64, capacity int) ([]byte, int, error) {
 	took := 0
 	for n > 0 {
@@ -360,7 +362,8 @@ func (d *reader) chunks(dst []byte, capacity int) ([]byte, error) {
 			return dst, malformed("chunk size %.40q", line)
 		}
 		if n == 0 {
-			// Trailers would have to be read to the end; in practice, servers do not send trailers.
+			// Trailers are not supported: they would have to be read to the end, and in practice
+			// servers do not send them.
 			if line, _, err = d.line(d.raw); err == nil && len(line) > 0 {
 				err = malformed("the body has trailers")
 			}

@@ -34,7 +34,7 @@ func TestResponsesAreParsedLeniently(t *testing.T) {
 		Body        string
 		Whole, Keep bool
 		Idle        time.Duration
-		More        string // location|retry-after|content-type
+		More        string // location|retry-after|content-type, the other header fields
 	}
 	long := strings.Repeat("x", 5000)
 	for name, c := range map[string]struct {
@@ -93,10 +93,10 @@ func TestResponsesAreParsedLeniently(t *testing.T) {
 			}
 			got := want{a.status, body, whole, !a.close && whole, a.idle, a.location + "|" + a.retryAfter + "|" + a.contentType}
 			if name == "endless chunk extensions" {
-				c.want.Body, got.Body = "", "" // how many bytes arrive depends on the pieces
+				c.want.Body, got.Body = "", "" // how many bytes of the body arrive depends on how the input is split
 			}
 			if how != "at once" && (name == "length too short" || name == "unrequested second response") {
-				got.Keep = false // the garbage arrives later: see TestSenderReusesConnections
+				got.Keep = false // the unrequested bytes arrive later; TestSenderReusesConnections tests that case
 			}
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("%s, %s (-want +got):\n%s", name, how, d)
@@ -143,8 +143,8 @@ func TestNonHTTPResponsesAreRejected(t *testing.T) {
 	}
 }
 
-// FuzzParseResponse checks that the parser respects its limits and returns the same result however the
-// input is split. A small buffer lets small inputs reach the code for long lines.
+// FuzzParseResponse checks that the parser respects its limits and returns the same result however
+// the input is split. The buffer is small, so that small inputs also reach the code for long lines.
 func FuzzParseResponse(f *testing.F) {
 	for _, s := range []string{
 		ok204, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "HTTP/1.0 200 OK\nConnection: keep-alive\n\n",
@@ -167,7 +167,7 @@ func FuzzParseResponse(f *testing.F) {
 			t.Fatalf("%+v, %d bytes", a, len(body))
 		}
 		if len(in) > rawShare*maxReply/2 {
-			return // near the limits the result depends on the pieces
+			return // near the limits, the result depends on how the input is split
 		}
 		if a.status != b.status || a.location != b.location || a.length != b.length || a.chunked != b.chunked || body != body2 || whole != whole2 {
 			t.Fatalf("in one piece %+v %q %v, in many %+v %q %v", a, body, whole, b, body2, whole2)

@@ -29,8 +29,8 @@ func secureTransport(d *dialer, o SenderOptions) *http.Transport {
 	}
 }
 
-// tlsConfig returns a copy of c with a session cache, which halves the cost of later handshakes
-// with a host.
+// tlsConfig returns a copy of c with a session cache of the given number of sessions, which halves
+// the cost of later handshakes with a host.
 func tlsConfig(c *tls.Config, sessions int) *tls.Config {
 	if c == nil {
 		c = &tls.Config{}
@@ -45,7 +45,7 @@ func tlsConfig(c *tls.Config, sessions int) *tls.Config {
 	return c
 }
 
-// sendSecure sends over https through net/http.
+// sendSecure sends a message over https with net/http.
 func (s *Sender) sendSecure(ctx context.Context, m *Message, t *target) Reply {
 	start := time.Now()
 	ctx, cancel := context.WithDeadline(ctx, s.deadline(ctx, start))
@@ -73,7 +73,8 @@ func (s *Sender) sendSecure(ctx context.Context, m *Message, t *target) Reply {
 		r.Partial = err != nil || len(body) > limit
 		r.Body = body[:min(len(body), limit)]
 	case res.ContentLength != 0 && res.ContentLength <= maxReply:
-		// only to reuse the connection, with a short time limit
+		// The rest of the body is read only so that the connection can be reused, with a short time
+		// limit.
 		linger := time.AfterFunc(lingerFor, cancel)
 		io.CopyN(io.Discard, res.Body, maxReply+1)
 		linger.Stop()
@@ -81,7 +82,8 @@ func (s *Sender) sendSecure(ctx context.Context, m *Message, t *target) Reply {
 	return r
 }
 
-// request converts m for net/http. It sets dialled if a new connection is opened.
+// request converts m to a request of net/http. It sets dialled to true if a new connection is
+// opened.
 func (m *Message) request(ctx context.Context, t *target, agent string, dialled *bool) *http.Request {
 	*dialled = true // GotConn clears it for a reused connection
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -95,8 +97,8 @@ func (m *Message) request(ctx context.Context, t *target, agent string, dialled 
 	for i := 0; i+1 < len(m.Header); i += 2 {
 		h.Add(m.Header[i], m.Header[i+1])
 	}
-	// This field, even empty and unsent, lets net/http send again if a reused connection was closed
-	// before any byte of a response. The plain sender does the same.
+	// If this field is present, even empty and unsent, net/http sends the request again if a reused
+	// connection was closed before any byte of a response. The plain sender does the same.
 	h["X-Idempotency-Key"] = nil
 	req := &http.Request{
 		Method: m.method(), URL: t.url(), Host: t.shown, Header: h,
@@ -110,7 +112,7 @@ func (m *Message) request(ctx context.Context, t *target, agent string, dialled 
 	return req.WithContext(ctx)
 }
 
-// url returns t for net/http, which must send path and query unchanged.
+// url returns t as a URL for net/http. Its form makes net/http send path and query unchanged.
 func (t *target) url() *url.URL {
 	u := &url.URL{Scheme: "http", Host: t.shown}
 	if t.https {
@@ -121,7 +123,8 @@ func (t *target) url() *url.URL {
 		path = "/" + path
 	}
 	if len(path) > 1 && path[1] == '/' {
-		// With Opaque, net/http would take this for a host. Path preserves almost all bytes.
+		// If Opaque were set, net/http would take this path for a host. Path preserves almost all
+		// bytes.
 		if v, err := url.ParseRequestURI(path[1:]); err == nil {
 			u.Path, u.RawPath, u.RawQuery, u.ForceQuery = "/"+v.Path, "/"+v.EscapedPath(), v.RawQuery, v.ForceQuery
 			return u

@@ -12,18 +12,19 @@ import (
 
 // SenderOptions configure a [Sender]. Zero fields mean the default in brackets.
 //
-// A Sender uses at most MaxConns + 2 × IdleTotal sockets, and one for each name being resolved.
+// A Sender uses at most MaxConns + 2 × IdleTotal sockets, plus one for each name that is being
+// resolved.
 type SenderOptions struct {
 	Guard         *Guard        // which addresses are allowed [the public internet]
-	UserAgent     string        // [none is sent]
-	Timeout       time.Duration // one send, from the dial to the end of the response [15 s]
-	MaxConns      int           // concurrent sends; further ones wait [1024]
-	IdlePerOrigin int           // idle connections to one host and port [4]; negative: none
-	IdleTotal     int           // idle plain connections in all, and the same number of https ones [256]; negative: none
-	IdleTimeout   time.Duration // idle connections are closed after it [30 s]
-	Bucket        time.Duration // for Message.Padded [250 ms]; negative: none
-	Resolver      *net.Resolver // [the built-in one, never the C library's]
-	TLSConfig     *tls.Config   // [the system's roots]
+	UserAgent     string        // header User-Agent [none is sent]
+	Timeout       time.Duration // time limit for one send, from the dial to the end of the response [15 s]
+	MaxConns      int           // maximum number of concurrent sends; further sends wait [1024]
+	IdlePerOrigin int           // maximum number of idle connections to one host and port [4]; negative: none
+	IdleTotal     int           // maximum number of idle plain connections in total, and the same number of https connections [256]; negative: none
+	IdleTimeout   time.Duration // time after which an idle connection is closed [30 s]
+	Bucket        time.Duration // interval for Message.Padded [250 ms]; negative: none
+	Resolver      *net.Resolver // resolver for names [the resolver of package net, never the C library's]
+	TLSConfig     *tls.Config   // [the root certificates of the system]
 	Dial          Dial          // tests only
 }
 
@@ -49,7 +50,7 @@ type Sender struct {
 	idle   pool
 	secure *http.Transport
 	slots  chan struct{}
-	bufs   sync.Pool // *exchange
+	bufs   sync.Pool // contains *exchange
 }
 
 // NewSender makes a Sender. Close it when done.
@@ -66,13 +67,13 @@ func NewSender(o SenderOptions) *Sender {
 	return s
 }
 
-// suspendSlack is the time by which a response must exceed the timeout to prove that this process
-// was suspended: a migrated virtual machine, a sleeping laptop.
+// suspendSlack: if a response exceeds the timeout by this time, this process must have been
+// suspended, for example because its virtual machine was migrated or the laptop slept.
 const suspendSlack = 2 * time.Second
 
 // Send sends m and waits for the response. The timeout starts at the dial, or at the write on a
 // reused connection; waiting for a slot does not count. If ctx is cancelled, Send returns at once
-// with NotTried. If its deadline passes, that counts as a timeout.
+// with NotTried. If the deadline of ctx passes, Send returns a timeout.
 func (s *Sender) Send(ctx context.Context, m *Message) Reply {
 	start := time.Now()
 	r := s.send(ctx, m)
@@ -140,7 +141,8 @@ func (s *Sender) CloseIdle() {
 	s.secure.CloseIdleConnections()
 }
 
-// Close closes the idle connections, and later connections after use. Sends in progress continue.
+// Close closes the idle connections. Sends in progress continue, and their connections close after
+// use.
 func (s *Sender) Close() {
 	s.idle.close()
 	s.secure.CloseIdleConnections()

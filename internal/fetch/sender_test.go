@@ -110,7 +110,7 @@ func TestSenderReusesConnections(t *testing.T) {
 	}
 }
 
-// Data that arrives on an idle connection was not requested. It must not be taken for the next
+// Data that arrives on an idle connection was not requested, so it must not be read as the next
 // response.
 func TestUnrequestedResponseClosesTheConnection(t *testing.T) {
 	t.Parallel()
@@ -272,7 +272,7 @@ func TestCancellationIsNotCountedAgainstThePeer(t *testing.T) {
 		}
 	})
 	<-got
-	wg.Go(func() { // waits for the other's slot
+	wg.Go(func() { // this send waits for the slot of the other
 		if r := s.Send(ctx, &Message{URL: "http://" + srv}); !r.NotTried || r.Dialled {
 			t.Errorf("waiting: %+v", r)
 		}
@@ -321,7 +321,7 @@ func TestIdleConnectionsAreLimited(t *testing.T) {
 		srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) {
 			if r := bufio.NewReader(c); readRequestOK(r) {
 				in.Done()
-				in.Wait() // all three are open at once
+				in.Wait() // wait until all three connections are open at the same time
 				io.WriteString(c, ok204)
 				io.Copy(io.Discard, c)
 			}
@@ -364,7 +364,7 @@ func TestSenderIsSafeForConcurrentUse(t *testing.T) {
 	for i := range 20 {
 		hosts = append(hosts, rawServer(t, fmt.Sprintf("127.0.2.%d:0", i+1), func(c net.Conn, n int) {
 			r := bufio.NewReader(c)
-			for k := 0; readRequestOK(r) && k < 5; k++ { // then closes the connection
+			for k := 0; readRequestOK(r) && k < 5; k++ { // answers five requests and then closes the connection
 				requests.Add(1)
 				io.WriteString(c, ok204)
 			}
@@ -406,8 +406,8 @@ func TestLocalPortExhaustionIsReportedAsLocalError(t *testing.T) {
 	}
 }
 
-// fullListener returns an address at which connecting neither succeeds nor fails: a listener with a
-// full queue.
+// fullListener returns an address at which connecting neither succeeds nor fails, because the
+// listener's queue is full.
 func fullListener(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxTrace limits each text of a Trace, in bytes.
+// maxTrace is the maximum length of each text of a Trace, in bytes.
 const maxTrace = 2 << 10
 
 // Trace records what one Get sent and received: the request and the response head of each hop,
@@ -73,8 +73,8 @@ func writeHead(b *strings.Builder, h http.Header, secret func(name string) bool)
 	}
 }
 
-// joinHeads appends a head to the previous ones. Header values may contain any byte; the result is
-// valid UTF-8.
+// joinHeads appends a head to the previous heads. Header values may contain any byte, but the
+// result is valid UTF-8.
 func joinHeads(before, head string) string {
 	if before != "" {
 		head = before + "\n" + head

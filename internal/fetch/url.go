@@ -9,17 +9,17 @@ import (
 	"cloudburst/internal/href"
 )
 
-const maxURL = 8 << 10 // longer URLs do not occur in practice
+const maxURL = 8 << 10 // in bytes; longer URLs do not occur in practice
 
-// target is a parsed URL. All strings are substrings of the URL unless the host had to be
+// target is a parsed URL. All strings are substrings of the URL, except that the host may have been
 // converted.
 type target struct {
 	https bool
 	user  bool
-	host  string     // as dialled: lowercase ASCII, an IPv6 address without brackets
+	host  string     // host for the dial: lowercase ASCII; an IPv6 address has no brackets
 	shown string     // host and port for the Host header
-	path  string     // path and query, byte for byte; "" if missing
-	port  uint16     // explicit or the scheme's default
+	path  string     // unchanged path and query; "" if the URL has none
+	port  uint16     // port in the URL, or the default port of the scheme
 	ip    netip.Addr // set if the host is an address
 }
 
@@ -175,7 +175,7 @@ func (t *target) name(host, port string) error {
 	return nil
 }
 
-// endsInNumber reports a host whose last label some programs read as a decimal, octal or
+// endsInNumber reports whether some programs read the last label of a host as a decimal, octal or
 // hexadecimal number.
 func endsInNumber(host string) bool {
 	host = strings.TrimSuffix(host, ".")
@@ -190,7 +190,7 @@ func endsInNumber(host string) bool {
 }
 
 // isName reports whether host is a host name: labels of 1 to 63 letters, digits, hyphens and
-// underscores, at most 253 bytes in all, with an optional trailing dot.
+// underscores, at most 253 bytes in total, with an optional trailing dot.
 func isName(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	if host == "" || len(host) > 253 {

@@ -22,11 +22,11 @@ import (
 const (
 	aboutTitle = 255
 	aboutText  = 2000
-	aboutURL   = 2048 // bytes
+	aboutURL   = 2048 // in bytes
 )
 
-// about returns the description in a document. A document that is not a feed can still declare its
-// own URL in a header.
+// about returns the description that a document declares. A document that is not a feed can still
+// declare its own URL in a header.
 //
 // spec:cnws-2003#plain-text
 func about(address string, header http.Header, body []byte) hub.About {
@@ -52,7 +52,7 @@ func about(address string, header http.Header, body []byte) hub.About {
 	return a
 }
 
-// About returns the description in one of this server's own documents.
+// About returns the description that one of this server's own documents declares.
 func About(address, contentType string, body []byte) hub.About {
 	return about(address, http.Header{"Content-Type": {contentType}}, body)
 }

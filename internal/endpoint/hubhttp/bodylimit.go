@@ -15,34 +15,34 @@ import (
 
 // Limits of large calls.
 const (
-	smallCall   = 256 << 10                     // bytes allowed for every call
+	smallCall   = 256 << 10                     // maximum bytes of a call of any method
 	maxTextCall = 6*author.MaxDocument + 64<<10 // maximum bytes of a call that counts as a text
-	textSlots   = 3                             // concurrent large calls with a text
-	fileSlots   = 2                             // concurrent large calls with a file
+	textSlots   = 3                             // maximum number of concurrent large calls with a text
+	fileSlots   = 2                             // maximum number of concurrent large calls with a file
 	slotWait    = 5 * time.Second
-	fileTimeout = 3 * time.Minute // for the upload of a file
+	fileTimeout = 3 * time.Minute // time limit for the upload of a file
 )
 
-// bodyLimit allows large calls of some methods: few at a time, and one per client address. All
-// other calls are limited to the small size.
+// bodyLimit limits calls to smallCall bytes, except for the methods in large. Only a few large
+// calls may be in progress, and only one per client address.
 //
 // spec:cloudburst#save-size-limit
 type bodyLimit struct {
 	small http.Handler
-	large map[string]largeMethod // by method
+	large map[string]largeMethod // key: name of the method
 	addr  func(*http.Request) netip.Addr
-	texts chan struct{} // slots for calls no larger than a feed
+	texts chan struct{} // slots for calls of at most maxTextCall bytes
 	files chan struct{} // slots for larger calls
 
 	mu   sync.Mutex
 	from map[netip.Addr]bool
 }
 
-// largeMethod holds the limits of one method.
+// largeMethod is a method that allows large calls, with its limits.
 type largeMethod struct {
 	handler http.Handler
 	slots   chan struct{}
-	timeout time.Duration // for the upload of the body
+	timeout time.Duration // time limit for the upload of the body
 }
 
 // newBodyLimit wraps h. large maps methods to the maximum size of their calls in bytes.
@@ -85,13 +85,15 @@ func (s *bodyLimit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	// Ignore the errors: a writer without deadlines is behind a proxy that limits the time.
+	// Ignore the errors: a writer that supports no deadlines is behind a proxy that limits the
+	// time.
 	rc := http.NewResponseController(w)
 	_, _ = rc.SetReadDeadline(time.Now().Add(c.timeout)), rc.SetWriteDeadline(time.Now().Add(c.timeout+endpoint.AnswerTimeout))
 	c.handler.ServeHTTP(w, r)
 }
 
-// methodOf returns the method of the call that starts with head; "" if it is not visible.
+// methodOf returns the method of the call that starts with head, or "" if head does not contain the
+// name.
 func methodOf(head []byte) string {
 	if !xmlrpc.Sniff(head) {
 		return ""
@@ -138,7 +140,7 @@ func (s *bodyLimit) busy(w http.ResponseWriter) {
 	head := w.Header()
 	head.Set("Retry-After", "5")
 	head.Set("Content-Type", "text/xml; charset=utf-8")
-	head.Set("Connection", "close") // the body is not read
+	head.Set("Connection", "close") // the body was not read, so the connection cannot be reused
 	w.WriteHeader(http.StatusServiceUnavailable)
 	_, _ = w.Write(body) // ignore the error: the client has disconnected
 }

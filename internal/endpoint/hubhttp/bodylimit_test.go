@@ -40,7 +40,7 @@ func TestFileUploadsDoNotBlockTextUploads(t *testing.T) {
 			synctest.Wait()
 		}
 		for i := range fileSlots {
-			begin("x.file", i, http.StatusBadRequest) // its body is interrupted
+			begin("x.file", i, http.StatusBadRequest) // the body of this call breaks off
 		}
 		if len(limiter.files) != fileSlots || len(limiter.texts) != 0 {
 			t.Errorf("%d and %d slots are used", len(limiter.files), len(limiter.texts))
@@ -51,7 +51,7 @@ func TestFileUploadsDoNotBlockTextUploads(t *testing.T) {
 		if len(limiter.texts) != 2 {
 			t.Errorf("%d slots are used by texts", len(limiter.texts))
 		}
-		<-time.After(slotWait + 1) // all waiting calls have timed out
+		<-time.After(slotWait + 1) // by now all waiting calls have timed out
 		for _, w := range rest {
 			_ = w.CloseWithError(io.ErrUnexpectedEOF)
 		}
@@ -109,13 +109,13 @@ func TestLargeXMLRPCCallsAreLimitedInTotalAndPerClient(t *testing.T) {
 			synctest.Wait()
 		}
 		for i := range textSlots {
-			begin(fmt.Sprintf("192.0.2.%d", i), http.StatusBadRequest) // its body is interrupted
+			begin(fmt.Sprintf("192.0.2.%d", i), http.StatusBadRequest) // the body of this call breaks off
 		}
 		body, _ := slowBody()
 		if got := post("192.0.2.1", body); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
 			t.Errorf("a second one of one address is answered %d", got.Code)
 		}
-		begin("192.0.2.77", http.StatusServiceUnavailable) // waits too long
+		begin("192.0.2.77", http.StatusServiceUnavailable) // this call waits too long
 		begin("192.0.2.78", http.StatusServiceUnavailable)
 		small := post("192.0.2.79", strings.NewReader("<methodCall><methodName>system.listMethods</methodName></methodCall>"))
 		if small.Code != http.StatusOK {
@@ -128,7 +128,7 @@ func TestLargeXMLRPCCallsAreLimitedInTotalAndPerClient(t *testing.T) {
 		if got := post("192.0.2.81", first); got.Code != http.StatusServiceUnavailable {
 			t.Errorf("one that waited is answered %d", got.Code)
 		}
-		begin("192.0.2.82", http.StatusBadRequest) // waits until a slot is free
+		begin("192.0.2.82", http.StatusBadRequest) // this call waits until a slot is free
 		for _, w := range rest {
 			_ = w.CloseWithError(io.ErrUnexpectedEOF)
 		}

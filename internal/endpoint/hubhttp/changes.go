@@ -21,24 +21,24 @@ import (
 // Limits and time intervals of the recent changes.
 const (
 	liveRows     = 5_000
-	liveBytes    = 8 << 20 // per document, before compression
+	liveBytes    = 8 << 20 // bytes per document, before compression
 	archiveRows  = 50_000
 	archiveBytes = 32 << 20
-	pageRows     = 1_000 // rows per query
+	pageRows     = 1_000 // rows per query of the store
 
 	longWindow  = time.Hour
 	shortWindow = 5 * time.Minute
 
-	checkEvery  = time.Second      // between two checks for new rows
-	staleFor    = 10 * time.Second // how long requests get the old lists while new ones are generated
+	checkEvery  = time.Second      // minimum time between two checks for new rows
+	staleFor    = 10 * time.Second // how long requests get the old lists while new ones are being generated
 	staleFailed = 5 * time.Minute  // how long requests get the old lists while the store is unavailable
 	renewTime   = 15 * time.Second
-	hourSettles = 2 * time.Minute // delay after its end before an hour is final
+	hourSettles = 2 * time.Minute // time after the end of an hour when its document becomes final
 	keepDefault = 720 * time.Hour
 
-	archivesKept  = 16       // hours in memory
-	archivesBytes = 32 << 20 // total, compressed
-	archivesWait  = 64       // requests that may wait for an hour
+	archivesKept  = 16       // maximum number of hours in memory
+	archivesBytes = 32 << 20 // maximum total size of these hours, compressed
+	archivesWait  = 64       // maximum number of requests that wait for an hour
 )
 
 // ChangeList reads recent changes from the store. Every hub.Store implements it.
@@ -92,25 +92,25 @@ type changeLists struct {
 	log      *slog.Logger
 	notFound http.Handler
 
-	reading  chan struct{} // held by the running query
-	renewing chan struct{} // held while the live lists are generated
+	reading  chan struct{} // semaphore of the running query
+	renewing chan struct{} // semaphore of the generation of the live lists
 	live     atomic.Pointer[liveLists]
 
-	building chan struct{} // held while an hour of the archive is generated
-	waiting  atomic.Int64  // requests waiting for an hour
+	building chan struct{} // semaphore of the generation of an hour of the archive
+	waiting  atomic.Int64  // number of requests that wait for an hour
 	mu       sync.Mutex
-	hours    map[int64]*hourDocument // by start time in Unix seconds
+	hours    map[int64]*hourDocument // key: start time in Unix seconds
 }
 
-// liveLists holds the two current lists. It does not change after it is shared.
+// liveLists contains the two current lists. It must not change once other goroutines can see it.
 type liveLists struct {
-	long, short *serve.Document // nil before the first generation
+	long, short *serve.Document // nil until the lists are generated for the first time
 	newest      event.Cursor    // newest row at the time of generation
 	minute      time.Time       // minute of the generation
-	next        time.Time       // when the displayed age of a row changes; zero: never
+	next        time.Time       // time at which the displayed age of a row changes; zero: never
 	madeAt      time.Time
-	fresh       time.Time // no check for new rows before this time
-	err         error     // error of the last check
+	fresh       time.Time // time before which the store is not checked for new rows
+	err         error     // error of the last check of the store
 }
 
 func (d *changeLists) serveLive(which func(*liveLists) *serve.Document) http.Handler {
@@ -127,8 +127,8 @@ func (d *changeLists) serveLive(which func(*liveLists) *serve.Document) http.Han
 	})
 }
 
-// lists returns the live lists. The first request that finds them too old renews them. Concurrent
-// requests get the old lists, or wait if those are too old.
+// lists returns the live lists. The first request after they have become too old renews the lists.
+// Requests during the renewal get the old lists, or wait if these are much too old.
 func (d *changeLists) lists(ctx context.Context) (*liveLists, error) {
 	now := d.now()
 	l := d.live.Load()
@@ -171,8 +171,8 @@ func (l *liveLists) usable(now time.Time) (*liveLists, error) {
 	return l, nil
 }
 
-// renew returns old with a new date if nothing changed, new lists if rows changed, or old with the
-// error if the query failed.
+// renew returns the next live lists: old with a new date if nothing changed, new lists if rows
+// changed, or old with the error if the query failed.
 func (d *changeLists) renew(ctx context.Context, old *liveLists, now time.Time) *liveLists {
 	next := liveLists{}
 	if old != nil {
@@ -183,13 +183,13 @@ func (d *changeLists) renew(ctx context.Context, old *liveLists, now time.Time) 
 	if next.err != nil {
 		d.log.WarnContext(ctx, "cannot read the recent changes", "err", next.err)
 	}
-	// Spend at most a tenth of the time on generation.
+	// Spend at most a tenth of the time on generation: a slow generation delays the next check.
 	next.fresh = now.Add(max(checkEvery, min(10*time.Since(begun), staleFor)))
 	return &next
 }
 
-// refresh generates new lists in l if there are new rows, a new minute has begun, or the displayed
-// age of a row has changed.
+// refresh generates new lists in l if there are new rows, if a new minute has begun, or if the
+// displayed age of a row has changed.
 func (d *changeLists) refresh(ctx context.Context, l *liveLists, now time.Time) error {
 	newest, err := d.read(ctx, hub.ChangeQuery{Limit: 1})
 	if err != nil {
@@ -234,10 +234,10 @@ func liveDocument(body []byte, modified time.Time) *serve.Document {
 // rowWriter writes rows, newest first, up to its limits.
 type rowWriter struct {
 	unit        time.Duration
-	at          time.Time // time to which ages are measured; zero: the time of the document
+	at          time.Time // ages are measured up to this time; zero: up to the time of the document
 	floor       time.Time // minimum time of the document
 	mark        time.Time // rows before this time are only in the long list
-	rows, bytes int       // remaining
+	rows, bytes int       // remaining rows and bytes
 
 	body          []byte
 	n             int
@@ -266,7 +266,7 @@ func (o *rowWriter) row(c hub.Change) bool {
 	return o.n < o.rows
 }
 
-// ageAt returns the time to which the age of a row is measured.
+// ageAt returns the time up to which the age of a row is measured.
 func (o *rowWriter) ageAt(row time.Time) time.Time {
 	if o.at.IsZero() {
 		return o.updated()
@@ -280,14 +280,14 @@ func (o *rowWriter) ageAt(row time.Time) time.Time {
 	return at
 }
 
-// updated returns the time of the document: that of the newest row, but at least floor. If ages are
-// measured to the time of the request, it is the last time that a displayed age changed. Therefore
-// all nodes generate the same documents from the same rows.
+// updated returns the time of the document: the time of the newest row, but at least floor. If ages
+// are measured up to the time of the request, it is the time at which a displayed age last changed.
+// As a result, all nodes generate the same documents from the same rows.
 func (o *rowWriter) updated() time.Time {
 	return date.Later(date.Later(o.newest, o.floor), o.lastAgeChange)
 }
 
-// marked returns the length of the rows that are not before mark.
+// marked returns the length, in bytes, of the rows that are not before mark.
 func (o *rowWriter) marked() int {
 	if !o.past {
 		return len(o.body)
@@ -331,7 +331,7 @@ func (d *changeLists) each(ctx context.Context, q hub.ChangeQuery, do func(hub.C
 	}
 }
 
-// read queries the rows. No other function does.
+// read queries rows from the store. It is the only function that does.
 func (d *changeLists) read(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error) {
 	if err := d.lockStore(ctx); err != nil {
 		return nil, err
@@ -357,7 +357,7 @@ func (d *changeLists) lockStore(ctx context.Context) error {
 	}
 }
 
-// readOnly accepts GET and HEAD and rejects other methods.
+// readOnly reports whether a request is GET or HEAD. It rejects requests with other methods.
 func readOnly(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
@@ -367,7 +367,8 @@ func readOnly(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// unavailable responds that there is no list now. The caller has already logged err.
+// unavailable responds that the list is unavailable at the moment. The caller has already logged
+// err.
 func (d *changeLists) unavailable(w http.ResponseWriter, err error) {
 	text := "The recent changes are not available now. Please try again later."
 	if fault.CodeOf(err) == fault.TooMany {

@@ -41,7 +41,7 @@ func (f *fakeChanges) enter() func() {
 	for old := f.limit.Load(); n > old && !f.limit.CompareAndSwap(old, n); old = f.limit.Load() {
 	}
 	if f.took > 0 {
-		time.Sleep(f.took) // in a synctest bubble
+		time.Sleep(f.took) // advances the clock of the synctest bubble
 	}
 	return func() { f.within.Add(-1) }
 }
@@ -77,7 +77,7 @@ func (f *fakeChanges) add(at time.Time, name string) {
 	f.rows = append([]hub.Change{{Node: 1, Seq: int64(len(f.rows) + 1), At: at, Name: name, URL: "http://site.example/" + name, Via: "weblogs"}}, f.rows...)
 }
 
-// clock is a clock that a test sets.
+// clock is a clock whose time the test sets.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -112,7 +112,7 @@ func ask(mux http.Handler, method, path string, header ...string) *httptest.Resp
 	return w
 }
 
-// named returns the names in a list.
+// named returns the names of the sites in a list.
 func named(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	c, err := weblogs.ReadChanges(w.Body.Bytes(), weblogs.ReadOptions{})
@@ -175,7 +175,7 @@ func TestWhenAttributeStatesAgeAtTimeOfRequest(t *testing.T) {
 	f.add(noon().Add(20*time.Second+300*time.Millisecond), "b")
 	f.add(noon().Add(45*time.Second), "a")
 	mux, clock := listRoutes(t, f, nil)
-	other, _ := listRoutes(t, f, func(g *Endpoints) { g.Now = clock.now }) // another node
+	other, _ := listRoutes(t, f, func(g *Endpoints) { g.Now = clock.now }) // another node on the same store
 	tags := map[string]bool{}
 	for _, c := range []struct {
 		at      time.Duration
@@ -185,7 +185,7 @@ func TestWhenAttributeStatesAgeAtTimeOfRequest(t *testing.T) {
 		{50 * time.Second, "0", "0", "12:00:45"},
 		{79 * time.Second, "0", "0", "12:01:00"},
 		{81 * time.Second, "0", "1", "12:01:20"},
-		{104 * time.Second, "0", "1", "12:01:20"}, // still the same document
+		{104 * time.Second, "0", "1", "12:01:20"}, // the document is still the same
 		{106 * time.Second, "1", "1", "12:01:45"},
 		{170 * time.Second, "2", "2", "12:02:45"},
 	} {
@@ -314,7 +314,7 @@ func TestNewChangesAreListedWithinASecond(t *testing.T) {
 	if got := named(t, ask(mux, "GET", "/shortChanges.xml")); got != "one" {
 		t.Errorf("%q", got)
 	}
-	// Without new rows: one small query, and the same document.
+	// If there are no new rows, the server makes one small query and serves the same document.
 	tag := ask(mux, "GET", "/changes.xml").Header().Get("ETag")
 	clock.set(noon().Add(3 * time.Second))
 	before = f.reads

@@ -98,8 +98,8 @@ func TestCurlRegistersAndPings(t *testing.T) {
 	}
 }
 
-// TestPythonCallbackIsVerifiedAndNotified verifies and notifies an aggregator that implements only one
-// procedure of rssCloud.
+// TestPythonCallbackIsVerifiedAndNotified verifies and notifies an aggregator in Python that
+// implements only one procedure of rssCloud.
 func TestPythonCallbackIsVerifiedAndNotified(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")

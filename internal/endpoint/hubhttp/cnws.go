@@ -22,9 +22,9 @@ const viaCNWS = "cnws"
 // Follows represents this server's own subscriptions at other hubs.
 type Follows interface {
 	// Receive processes a notification that topic changed; topic is spelled as the sender spells
-	// it. wanted reports whether this server is subscribed. When Receive returns, the result is
-	// stored. wanted is also valid with an error, except for the temporary errors TooMany,
-	// Unavailable and Internal.
+	// it. wanted reports whether this server is subscribed. When Receive returns, the resulting
+	// work is stored. wanted is valid even with an error, unless the error is temporary (TooMany,
+	// Unavailable or Internal).
 	Receive(ctx context.Context, topic, protocol string, source netip.Addr, hops int) (wanted bool, err error)
 }
 
@@ -32,7 +32,7 @@ type Follows interface {
 // this server's own subscriptions.
 type CNWS struct {
 	Hub      Hub
-	Upstream Follows        // nil: no notification is wanted
+	Upstream Follows        // nil: this server wants no notifications
 	Trusted  []netip.Prefix // see [endpoint.CallerAddr]
 	Log      *slog.Logger   // nil: no log
 }
@@ -83,8 +83,8 @@ func (c *CNWS) Changed(ctx context.Context, change cnws.Change) (wanted bool, er
 	return true, nil
 }
 
-// later turns a failure of this server into a temporary one: for a publisher, any other HTTP error
-// ends the subscription.
+// later turns a failure of this server into a temporary error, because a publisher ends the
+// subscription after any other HTTP error.
 func later(e *cnws.Error) *cnws.Error {
 	if e.Status == http.StatusInternalServerError {
 		e.Status, e.RetryAfter = http.StatusServiceUnavailable, time.Minute
@@ -92,8 +92,8 @@ func later(e *cnws.Error) *cnws.Error {
 	return e
 }
 
-// failure returns an error in the protocol's form: a description for errors that the client can
-// fix, a status for limits and for failures of this server.
+// failure returns an error in the form of the protocol. An error that the client can fix becomes a
+// description; a limit or a failure of this server becomes an HTTP status.
 func (c *CNWS) failure(ctx context.Context, err error) *cnws.Error {
 	e := &cnws.Error{Msg: fault.Message(err), RetryAfter: fault.RetryAfter(err), Err: err}
 	switch fault.CodeOf(err) {
@@ -123,8 +123,8 @@ type cnwsEncoded struct {
 	body   []byte
 }
 
-// encodeCNWS encodes the message or returns the cached message of a recent topic. A consent request
-// before the first change uses the current time.
+// encodeCNWS encodes a message for topic, or returns the cached message. A consent request for a
+// topic that has not changed yet contains the current time.
 func (n *Notifier) encodeCNWS(topic hub.Topic, hops int) (*cnwsEncoded, error) {
 	title, text := cnwsTexts(topic.About)
 	slot := &n.cnws[uint64(topic.ID)%uint64(len(n.cnws))]
@@ -164,8 +164,8 @@ func encodeCNWS(topic hub.Topic, hops int, now func() time.Time) (*cnwsEncoded, 
 	}, nil
 }
 
-// cnwsTexts returns the texts of a notification: those of the newest item, or the title of the
-// feed.
+// cnwsTexts returns the texts of a notification: title and text of the newest item, or the title of
+// the feed.
 func cnwsTexts(a hub.About) (title, text string) {
 	if a.ItemTitle == "" && a.ItemText == "" {
 		return a.Title, ""
@@ -176,8 +176,8 @@ func cnwsTexts(a hub.About) (title, text string) {
 	return a.ItemTitle, a.ItemText
 }
 
-// notifyCNWS notifies a CNWS subscriber. It follows no redirect: the protocol has none, and an HTTP
-// error ends the subscription.
+// notifyCNWS notifies a CNWS subscriber. It does not follow redirects: the protocol has none, and
+// an HTTP error ends the subscription.
 func (n *Notifier) notifyCNWS(ctx context.Context, sub hub.Subscription, topic hub.Topic, hops int) hub.Reply {
 	e, err := n.encodeCNWS(topic, hops)
 	if err != nil {
@@ -219,8 +219,8 @@ func cnwsAnswer(r *fetch.Reply) (wanted bool, err error) {
 	return result.Status && err == nil, err
 }
 
-// verifyCNWS requests a CNWS subscriber's consent with a test notification. Any web page can
-// respond 200, so the response must be a CNWS result document.
+// verifyCNWS requests a CNWS subscriber's consent with a test notification. Any web server may
+// respond with status 200, so the response must be a CNWS result document.
 //
 // spec:cloudburst#cnws-consent
 func (v *Verifier) verifyCNWS(ctx context.Context, sub hub.Subscription, topic hub.Topic) (event.Exchange, error) {

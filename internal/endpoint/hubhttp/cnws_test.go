@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// following is the server's own subscriptions, with a fixed result.
+// following is a Follows with a fixed result.
 type following struct {
 	wanted   bool
 	err      error
@@ -253,7 +253,7 @@ func TestResponseToCNWSNotificationDecidesRetryOrRemoval(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		reply fetch.Reply
-		want  hub.Reply // without Exchange
+		want  hub.Reply // expected reply, without Exchange
 	}{
 		{"true", fetch.Reply{Status: 200, Body: yes}, hub.Reply{OK: true}},
 		{"true, with another status", fetch.Reply{Status: 202, ContentType: "text/plain", Body: yes}, hub.Reply{OK: true}},

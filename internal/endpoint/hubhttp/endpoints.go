@@ -3,8 +3,8 @@
 //
 // [Endpoints] lists the routes at which other programs call the hub. The hub calls other programs
 // through a [Fetcher], which reads feeds, a [Notifier], which notifies subscribers, and a
-// [Verifier], which verifies callbacks. They connect only through clients of internal/fetch, which
-// guard the network.
+// [Verifier], which verifies callbacks. They connect only through clients of package fetch, which
+// refuses forbidden addresses.
 package hubhttp
 
 import (
@@ -33,19 +33,19 @@ type Hub interface {
 	LogRejected(ctx context.Context, t hub.Rejection)
 }
 
-// Endpoints serves the endpoints of the hub.
+// Endpoints serves the hub's endpoints for other programs.
 type Endpoints struct {
 	Hub          Hub
 	Trusted      []netip.Prefix   // proxies whose forwarding headers are trusted
 	PublicURL    string           // URL of this server for other programs, in the WSDL; "": the Host of the request
 	Methods      []xmlrpc.Method  // XML-RPC methods of other packages
-	LargeMethods map[string]int64 // maximum bytes of a call, for the Methods that may exceed 256 KiB
-	Changes      ChangeList       // source of changes.xml; nil: not served
+	LargeMethods map[string]int64 // for Methods that may exceed 256 KiB: maximum bytes of a call
+	Changes      ChangeList       // source of changes.xml; nil: the file is not served
 	Upstream     Follows          // receives CNWS notifications; nil: none are wanted
 	Log          *slog.Logger     // nil: no log
 
 	When        string           // unit of ages in recent changes: "minutes" or "seconds" ["minutes"]
-	KeepChanges time.Duration    // retention of the archive [720 h]
+	KeepChanges time.Duration    // how long the archive is kept [720 h]
 	Now         func() time.Time // the hub's clock; nil: time.Now
 	HubPage     http.Handler     // response to browsers at /hub; nil: none
 	NotFound    http.Handler     // response to invalid archive paths; nil: a plain 404
@@ -54,8 +54,8 @@ type Endpoints struct {
 }
 
 // IsOwnEndpoint reports whether callback is an endpoint of this server at one of the given origins
-// ("http://hub.example.com:5337"). Notifications to such a callback would return as pings and loop
-// forever.
+// ("http://hub.example.com:5337"). A notification to such a callback would arrive as a ping and
+// cause another notification, without end.
 //
 // spec:cloudburst#callback-own-endpoint
 func IsOwnEndpoint(callback string, origins ...string) bool {
@@ -76,7 +76,7 @@ func IsOwnEndpoint(callback string, origins ...string) bool {
 }
 
 // IsEndpoint reports whether other programs call this path: the endpoints of the protocols, and
-// those at which other hubs notify this server. The home page does not count, although some
+// those at which other hubs notify this server. The home page is not included, although some
 // programs call it.
 func IsEndpoint(path string) bool {
 	path = strings.TrimRight(path, "/")
@@ -91,7 +91,7 @@ func ownEndpoints() []string {
 	return append(paths, notifyPaths()...)
 }
 
-// withCORS lets any web page call h, which never reads cookies.
+// withCORS lets web pages of any origin call h. That is safe because h never reads cookies.
 //
 // spec:cloudburst#cors
 func withCORS(methods string, h http.Handler) http.Handler {

@@ -15,8 +15,8 @@ import (
 	"cloudburst/internal/route"
 )
 
-// fakeHub records the calls and returns the results of its functions; without them it accepts
-// everything.
+// fakeHub records the calls and returns the results of its functions. Where a function is nil, it
+// accepts everything.
 type fakeHub struct {
 	ping     func(hub.Ping) (hub.PingResult, error)
 	register func(hub.Registration) (hub.Registered, error)
@@ -108,8 +108,8 @@ func logTo(t *testing.T) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
-// listen serves all endpoints of h on a real server. Every loopback client can claim to be behind a
-// trusted proxy.
+// listen serves all endpoints of h on a real server. It trusts forwarding headers from loopback
+// addresses.
 func listen(t *testing.T, h Hub) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()

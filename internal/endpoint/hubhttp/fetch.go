@@ -13,7 +13,8 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// acceptFeed requests a feed from servers with several representations of a page.
+// acceptFeed is the Accept header for feeds, for servers that have several representations of a
+// page.
 const acceptFeed = "application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
 
 // Fetcher reads feeds for the hub. It implements hub.Fetcher.
@@ -34,7 +35,7 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 	ask := fetch.Request{URL: what.URL, ETag: what.ETag, ValidatorsURL: what.URL, Accept: acceptFeed, Revalidate: what.Revalidate}
 	if f.Trace != nil {
 		if parent := f.Trace(ctx, what.URL); parent != "" {
-			ask.Private = http.Header{traceparent: {parent}} // for this host, not for redirect targets
+			ask.Private = http.Header{traceparent: {parent}} // sent to this host only, not to redirect targets
 		}
 	}
 	got, err := f.Client.Get(ctx, ask)
@@ -50,7 +51,8 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 	case got.NotModified:
 		return out, nil
 	case !got.OK():
-		// The server's own response is not confidential: the client can request it too.
+		// The message may contain the status of the feed's server, because the client could request
+		// the feed itself.
 		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.DisplayURL(what.URL), wirehttp.StatusText(got.Status))
 	}
 	sum := sha256.Sum256(got.Body)
@@ -59,8 +61,7 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 	return out, nil
 }
 
-// unreadable returns the error for a URL without a response, in the form that is shown to unknown
-// clients.
+// unreadable returns the error for a URL without a response, with the message for unknown clients.
 func unreadable(url string, err error) error {
 	code := fault.Unreadable
 	switch fetch.KindOf(err) {

@@ -15,7 +15,7 @@ import (
 // hourDocument is one hour of the archive in memory.
 type hourDocument struct {
 	doc   *serve.Document
-	final bool // the hour is over, so the document no longer changes
+	final bool // the hour has ended, so the document no longer changes
 	until time.Time
 	used  time.Time
 }
@@ -61,7 +61,7 @@ func hourOf(year, month, day, file string) (start time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	start, err := time.Parse(form, s)
-	// Reject other spellings of the same time.
+	// Reject other spellings of the same hour.
 	return start, err == nil && start.Format(form) == s
 }
 
@@ -107,14 +107,14 @@ func (d *changeLists) makeHour(ctx context.Context, start, now time.Time) (*hour
 	if err := d.each(ctx, hub.ChangeQuery{Since: start, Until: end}, out.row); err != nil {
 		return nil, err
 	}
-	// The count covers only this hour, so the document remains stable.
+	// Count is the number of changes in this hour only, so that the document does not change later.
 	head := weblogs.Changes{Updated: out.updated(), Count: int64(out.n)}
 	h.doc = hourOfArchive(out.document(&head, len(out.body)), out.updated(), h.final)
 	return h, nil
 }
 
-// hourOfArchive returns a document that is stored compressed, because many are cached and few
-// requested.
+// hourOfArchive returns the document of an hour. It is stored compressed, because many hours are
+// cached and few are requested.
 func hourOfArchive(body []byte, modified time.Time, final bool) *serve.Document {
 	cache := "public, max-age=60"
 	if final {
@@ -135,7 +135,8 @@ func (d *changeLists) cachedHour(start, now time.Time) *hourDocument {
 	return h
 }
 
-// cacheHour stores an hour in memory and evicts the least recently used hours over the limits.
+// cacheHour stores an hour in memory. It evicts the least recently used hours if the limits are
+// exceeded.
 func (d *changeLists) cacheHour(start time.Time, h *hourDocument) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

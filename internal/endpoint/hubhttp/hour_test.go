@@ -71,7 +71,7 @@ func TestArchiveOfTheCurrentHourIsCachedBriefly(t *testing.T) {
 	if got := cache(); got != "public, max-age=60" {
 		t.Error(got)
 	}
-	// Another node stored a row late.
+	// Another node has stored a row late.
 	f.mu.Lock()
 	f.rows = append(f.rows, hub.Change{Node: 2, Seq: 1, At: noon().Add(-2 * time.Second), Name: "two", URL: siteURL})
 	f.mu.Unlock()
@@ -114,7 +114,7 @@ func TestCacheOfHourlyArchivesIsBounded(t *testing.T) {
 	for i := range 100 {
 		at := noon().Add(time.Duration(i) * time.Hour)
 		d.cacheHour(at, &hourDocument{doc: liveDocument(nil, at), final: true, used: at})
-		d.cachedHour(noon(), at) // the first one is used most recently
+		d.cachedHour(noon(), at) // makes the first hour the most recently used one
 	}
 	if len(d.hours) != archivesKept || d.hours[noon().Unix()] == nil || d.hours[noon().Add(99*time.Hour).Unix()] == nil {
 		t.Errorf("%d hours", len(d.hours))

@@ -18,8 +18,8 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// unanswered is the only message for a callback without a response, whatever the reason. Neither
-// its text nor its timing may reveal which ports are open.
+// unanswered is the message for a callback that sent no response, whatever the reason. Neither the
+// text nor the timing of a failure may reveal which ports are open.
 const unanswered = "The callback sent no valid response."
 
 // leadsHere is the message for a callback that resolves to one of this server's own listeners. The
@@ -32,8 +32,8 @@ const leadsHere = "The callback leads to this server itself."
 type Notifier struct {
 	Sender endpoint.Sender
 	Now    func() time.Time // nil: time.Now
-	// Redirects follows redirects of rssCloud callbacks and is shared with the Verifier; nil:
-	// redirects are followed but not remembered.
+	// Redirects follows redirects of rssCloud callbacks. The Verifier uses it too. nil: redirects
+	// are followed but not remembered.
 	Redirects *Redirects
 	// HubURL returns the public URL of the WebSub endpoint, for the Link header of each delivery.
 	HubURL func() string
@@ -44,10 +44,11 @@ type Notifier struct {
 	// If Trace is nil, notifications have no such header.
 	Trace func(topic hub.Topic, callback string) string
 
-	// Cache of the last encoded messages; keys with the same hash share a slot. A miss costs only
-	// one encoding, so there is no lock.
+	// Cache of the most recently encoded messages. The hash of a key selects the slot, so another
+	// key may replace the message. Slots are atomic and need no lock: a lost entry only costs
+	// another encoding.
 	encoded [256]atomic.Pointer[encoded]
-	cnws    [64]atomic.Pointer[cnwsEncoded] // the same for CNWS
+	cnws    [64]atomic.Pointer[cnwsEncoded] // the same for CNWS messages
 }
 
 // encoded is a notification that can be sent to any callback.
@@ -145,7 +146,8 @@ func (n *Notifier) encode(protocol, procedure string, topic hub.Topic, hops int)
 	return e, err
 }
 
-// encode encodes the message. changed is when the hub learned of the change; zero for a test call.
+// encode encodes the message. changed is when the hub detected the change; for a test call it is
+// the zero time.
 func encode(protocol, procedure, feed string, hops int, changed time.Time) (*encoded, error) {
 	msg, err := rsscloud.EncodeNotification(protocol, procedure, feed)
 	if err != nil {
@@ -182,7 +184,7 @@ func failureText(r *fetch.Reply) string {
 	return "The callback answered " + wirehttp.StatusText(r.Status) + "."
 }
 
-// exchange returns the request and the response for the operator. It is more expensive than a
+// exchange returns the request and the response as text, for the operator. It costs more than a
 // notification, so it is used only for failures.
 func exchange(m *fetch.Message, r *fetch.Reply) event.Exchange {
 	x := event.Exchange{Callback: m.URL}

@@ -69,7 +69,7 @@ func TestNotificationContainsTheTimeOfTheChange(t *testing.T) {
 	s := answering(fetch.Reply{Status: 200})
 	n := &Notifier{Sender: s}
 	changed := time.Date(2009, 10, 16, 14, 0, 0, 1500, time.FixedZone("", 7200))
-	for range 2 { // the second change of a feed must not have the time of the first
+	for range 2 { // the second change of a feed must not contain the time of the first
 		to := topic(feed)
 		to.ChangedAt = changed
 		n.Notify(t.Context(), subscription("http-post"), to, nil, 0)
@@ -89,7 +89,7 @@ func TestResponseToNotificationDecidesRetryOrSuccess(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		reply fetch.Reply
-		want  hub.Reply // without Exchange
+		want  hub.Reply // expected reply, without Exchange
 	}{
 		{"200", fetch.Reply{Status: 200}, hub.Reply{OK: true}},
 		{"299", fetch.Reply{Status: 299}, hub.Reply{OK: true}},
@@ -139,8 +139,8 @@ func (quietSender) Send(context.Context, *fetch.Message) fetch.Reply {
 	return fetch.Reply{Status: http.StatusOK}
 }
 
-// TestHashCollisionDoesNotMixUpCachedNotifications sends notifications for many more topics than the
-// cache has slots, concurrently. Aa and BB have the same hash.
+// TestHashCollisionDoesNotMixUpCachedNotifications sends notifications for many more topics than
+// the cache has slots, concurrently. The names Aa and BB have the same hash.
 func TestHashCollisionDoesNotMixUpCachedNotifications(t *testing.T) {
 	t.Parallel()
 	n := &Notifier{}

@@ -31,7 +31,7 @@ func notifyPaths() []string {
 func plainBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-			w.Header().Set("Connection", "close") // the body is not read
+			w.Header().Set("Connection", "close") // the body was not read, so the connection cannot be reused
 			w.Header().Set("X-Content-Type-Options", "nosniff")
 			http.Error(w, "The body is encoded; send it as it is, without Content-Encoding.", http.StatusUnsupportedMediaType)
 			return
@@ -41,8 +41,9 @@ func plainBody(next http.Handler) http.Handler {
 }
 
 // cloud accepts the messages of clouds: notifications, test calls and challenges. The body
-// determines the protocol, not the path. If the store cannot report whether a feed is wanted, the
-// response is 503, so that the cloud repeats the notification. A 410 would end the registration.
+// determines the protocol, whatever the path. If the store cannot report whether a feed is wanted,
+// the response is 503, so that the cloud repeats the notification. A 410 would end the
+// registration.
 func (d *NotifyEndpoints) cloud(w http.ResponseWriter, r *http.Request) {
 	var failed error
 	s := &rsscloud.Subscriber{
@@ -68,7 +69,7 @@ func (d *NotifyEndpoints) cloud(w http.ResponseWriter, r *http.Request) {
 }
 
 // websub accepts the messages of WebSub hubs: content, verification requests and denials. Content
-// without a valid signature gets the same response as other content, and is counted.
+// without a valid signature gets the same response as valid content; it is counted and ignored.
 //
 // spec:websub-2018#signature-ignored-2xx
 func (d *NotifyEndpoints) websub(w http.ResponseWriter, r *http.Request) {
@@ -109,8 +110,8 @@ func (v *websubRequest) Rejected(ctx context.Context, token string, _ error) {
 	v.logError(ctx, v.Engine.Rejected(ctx, token))
 }
 
-// Deliver accepts content. Signed content is used as is; otherwise the delivery only signals a
-// change. When Deliver returns, the resulting work is stored.
+// Deliver accepts content. Content with a valid signature is used as it is; other content only
+// signals a change. When Deliver returns, the resulting work is stored.
 func (v *websubRequest) Deliver(ctx context.Context, d websub.Delivery) error {
 	c := upstream.Content{Body: d.Body, Signed: d.Verified, Header: http.Header{"Content-Type": {d.ContentType}}}
 	if links := v.r.Header.Values("Link"); len(links) > 0 {

@@ -29,7 +29,7 @@ func TestNotificationsOfAPythonHubAreReceived(t *testing.T) {
 	}
 }
 
-// posted sends a body to an endpoint and returns the response.
+// posted sends a body to an endpoint by POST and returns the response.
 func posted(t *testing.T, target, kind string, header http.Header, body io.Reader) (status int, answer string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, body)

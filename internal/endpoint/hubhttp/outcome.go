@@ -30,7 +30,7 @@ type outcomeKey struct{}
 
 // outcomeNote collects the outcomes of the pings of one request.
 type outcomeNote struct {
-	pages string // origin of this server's pages; "": the header names no page
+	pages string // origin of this server's pages, for URLs in the header; "": the header contains no URL
 
 	mu   sync.Mutex
 	list []rsscloud.Outcome
@@ -54,8 +54,8 @@ func noteOutcome(ctx context.Context, url, state string, subscribers int64) {
 	n.list = append(n.list, o)
 }
 
-// notePing is like noteOutcome for a ping of a feed. If only users of this server follow the feed, the
-// outcome does not reveal that.
+// notePing is like noteOutcome for a ping of a feed. If the feed has no subscribers here except
+// users of this server, the outcome does not reveal that.
 //
 // spec:cloudburst#river-feeds-private
 func notePing(ctx context.Context, url string, r hub.PingResult) {
@@ -100,5 +100,5 @@ func (w *outcomeWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap lets a ResponseController set deadlines.
+// Unwrap lets http.ResponseController set deadlines.
 func (w *outcomeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -17,7 +17,8 @@ import (
 
 const outcomeFeed = "http://feeds.example/rss.xml"
 
-// pingBodies returns a ping of outcomeFeed in each protocol: path, content type, body.
+// pingBodies returns a ping of outcomeFeed for each protocol. The values are path, content type and
+// body.
 func pingBodies() map[string][3]string {
 	const form = "application/x-www-form-urlencoded"
 	return map[string][3]string{
@@ -76,7 +77,7 @@ func TestPingResponseContainsOutcomeInEveryProtocol(t *testing.T) {
 func TestOutcomeDoesNotRevealFollowedFeeds(t *testing.T) {
 	t.Parallel()
 	var all []string
-	for _, result := range []hub.PingResult{{}, {Checked: true}, {Known: true}} { // twice unknown, once followed by users of this server
+	for _, result := range []hub.PingResult{{}, {Checked: true}, {Known: true}} { // the feed is unknown twice, and then only users of this server follow it
 		_, _, outcome := pinged(outcomeHandler(t, &fakeHub{ping: func(hub.Ping) (hub.PingResult, error) { return result, nil }}), pingBodies()["rest"], rsscloud.OutcomePreference)
 		all = append(all, outcome)
 	}

@@ -18,41 +18,41 @@ import (
 )
 
 const (
-	maxRedirects       = 3              // per notification or challenge
+	maxRedirects       = 3              // maximum number of redirects per notification or challenge
 	maxRedirectEntries = 10_000         // maximum number of remembered redirects
-	redirectTTL        = 25 * time.Hour // lifetime of a registration: each renewal calls the registered URL
-	refusalTTL         = time.Hour      // how long a host without consent is not challenged again
+	redirectTTL        = 25 * time.Hour // the lifetime of a registration, because each renewal calls the registered URL
+	refusalTTL         = time.Hour      // time for which a host that did not consent is not challenged again
 )
 
 // Redirects follows the redirects of rssCloud callbacks and remembers their targets, so that the
 // next notification is sent directly to the target. A redirect to another host is followed only if
-// that host answers a challenge, because a callback could redirect to any host. The memory may be
-// lost at any time; notifications then start at the registered URL. The zero value and nil are
-// usable; nil remembers nothing.
+// that host answers a challenge, because a callback could redirect to any host. The targets are
+// kept in memory only; without them, a notification starts at the registered URL. The zero value is
+// usable. A nil Redirects follows redirects but remembers nothing.
 //
 // spec:cloudburst#callback-redirect
 type Redirects struct {
-	Callable       func(url string) error // error if a URL must never be called; nil: all URLs are allowed
+	Callable       func(url string) error // returns an error if a URL must never be called; nil: all URLs are allowed
 	AllowChallenge func(url string) bool  // counts a challenge of the URL's host; nil: no limit
-	Timeout        time.Duration          // total for all requests of one notification [15 s]
+	Timeout        time.Duration          // time limit for all requests of one notification together [15 s]
 	Now            func() time.Time       // nil: time.Now
 
 	n       atomic.Int64 // number of entries
 	mu      sync.RWMutex
-	entries map[string]redirectEntry // by callback
+	entries map[string]redirectEntry // key: URL of the callback
 }
 
 // redirectEntry is the target of a callback's redirect.
 type redirectEntry struct {
-	to    string // "": another host, without consent
+	to    string // "": the callback redirects to another host, which has not consented
 	until time.Time
 }
 
-// post sends m, the notification of feed to a callback, and follows redirects. With fresh it
-// ignores the remembered target. last is the message that reply answers. reason explains why a
-// redirect was not followed.
+// post sends m, a notification of feed to a callback, and follows redirects. If fresh is set, post
+// ignores the remembered target. last is the message that reply answers. If a redirect was not
+// followed, reason explains why.
 func (r *Redirects) post(ctx context.Context, s endpoint.Sender, m *fetch.Message, feed string, fresh bool) (reply fetch.Reply, last *fetch.Message, reason string) {
-	if fresh { // a new registration can have a new target
+	if fresh { // a new registration may have another target
 		r.forget(m.URL)
 	}
 	spent := time.Duration(0)
@@ -64,7 +64,7 @@ func (r *Redirects) post(ctx context.Context, s endpoint.Sender, m *fetch.Messag
 		}
 		r.forget(m.URL)
 		if spent = reply.Took; reply.Timeout {
-			return reply, last, "" // no time left; the next attempt starts at the registered URL
+			return reply, last, "" // there is no time left, and the next attempt starts at the registered URL
 		}
 	}
 	if spent > 0 {
@@ -80,7 +80,7 @@ func (r *Redirects) post(ctx context.Context, s endpoint.Sender, m *fetch.Messag
 	return r.follow(ctx, s, m, reply, feed)
 }
 
-// follow follows the redirect in reply, the response to m.
+// follow follows the redirect in reply, which is the response to m.
 func (r *Redirects) follow(ctx context.Context, s endpoint.Sender, m *fetch.Message, reply fetch.Reply, feed string) (_ fetch.Reply, last *fetch.Message, reason string) {
 	ctx, cancel := r.within(ctx, reply.Took)
 	defer cancel()
@@ -115,7 +115,7 @@ func (r *Redirects) follow(ctx context.Context, s endpoint.Sender, m *fetch.Mess
 	return reply, last, ""
 }
 
-// Reasons for not following a redirect. They contain no URL because the log is public.
+// Reasons for not following a redirect. They are logged publicly, so they contain no URL.
 const (
 	tooManyRedirects  = "The callback redirects more than 3 times; register the URL of the redirect."
 	noRedirectTarget  = "The callback redirects to an invalid callback URL."
@@ -163,9 +163,9 @@ func (r *Redirects) target(from string, reply *fetch.Reply) (to, reason string) 
 	return to, ""
 }
 
-// agree requests the consent of the other host that a callback redirects to, and returns the URL
-// that gave it. With reply.NotTried, this server could not send the request, so the host has not
-// refused.
+// agree requests the consent of another host to which a callback redirects. It returns the URL that
+// gave its consent. If reply.NotTried is set, this server could not send the request, so the host
+// has not refused.
 func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next, feed string) (final string, reply fetch.Reply, reason string) {
 	if l, known := r.known(callback); known && l.to == "" {
 		return "", reply, redirectNotAgreed
@@ -185,8 +185,8 @@ func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next
 	return final, reply, ""
 }
 
-// ask sends the challenge to a callback and follows redirects to any host, since the host that
-// answers the challenge consents for itself. final is the callback that answered.
+// ask sends the challenge to a callback and follows redirects to any host: whichever host answers
+// the challenge has thereby consented. final is the callback that answered.
 func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, secret string) (final string, reply fetch.Reply, last *fetch.Message, reason string) {
 	final = callback
 	for hops := 0; ; hops++ {
@@ -207,7 +207,7 @@ func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, 
 		if href.Host(next) != href.Host(final) && !r.allowChallenge(next) {
 			return final, fetch.Reply{NotTried: true, Err: errors.New("too many challenges of one host")}, last, redirectLater
 		}
-		if hops == 0 { // the sender has no total limit for several requests
+		if hops == 0 { // limit the time here, because the sender only limits each request
 			within, cancel := r.within(ctx, reply.Took)
 			defer cancel()
 			ctx = within
@@ -244,13 +244,15 @@ func withURL(m *fetch.Message, to string) *fetch.Message {
 	return &again
 }
 
-// within limits the context to the remaining time after spent.
+// within returns a context that is limited to the remaining time. spent is the time that was
+// already used.
 func (r *Redirects) within(ctx context.Context, spent time.Duration) (context.Context, context.CancelFunc) {
 	whole := 15 * time.Second
 	if r != nil && r.Timeout > 0 {
 		whole = r.Timeout
 	}
-	// At least a second: less could pass within this process, through no fault of the callback.
+	// Allow at least a second: this process itself may be slow, for which the callback is not
+	// responsible.
 	return context.WithTimeout(ctx, max(whole-spent, time.Second))
 }
 
@@ -262,7 +264,7 @@ func (r *Redirects) now() time.Time {
 	return date.Now(r.Now)
 }
 
-// cachedTarget returns the remembered target of a callback; "" if there is none.
+// cachedTarget returns the remembered target of a callback, or "" if there is none.
 func (r *Redirects) cachedTarget(callback string) string {
 	if l, ok := r.known(callback); ok {
 		return l.to

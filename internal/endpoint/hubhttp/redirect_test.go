@@ -16,10 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// moving is a network with redirects: to maps a URL without its query to the Location.
+// moving is a network with redirects. to maps a URL without its query to the Location of a
+// redirect.
 type moving struct {
 	to     map[string]string
-	status map[string]int // by URL: 302 if it redirects, else 200
+	status map[string]int // key: URL, value: status; by default 302 for a URL that redirects, and 200 for others
 	agrees map[string]bool
 	took   time.Duration
 
@@ -51,7 +52,7 @@ func (n *moving) reply(m *fetch.Message) fetch.Reply {
 	return r
 }
 
-// log returns method and URL, without the query, of the requests since the last call.
+// log returns method and URL of the requests since the last call, without queries.
 func (n *moving) log() (list []string) {
 	for _, m := range n.sent {
 		at, _, _ := strings.Cut(m.URL, "?")
@@ -250,7 +251,7 @@ func TestAllRedirectsOfANotificationShareOneTimeout(t *testing.T) {
 	}
 }
 
-// timedMoving records the timeout of each request; 0: that of the sender.
+// timedMoving records the timeout of each request. 0 means the timeout of the sender.
 type timedMoving struct {
 	*moving
 	left *[]time.Duration
@@ -273,7 +274,7 @@ func TestRegistrationFollowsRedirects(t *testing.T) {
 		challenge bool
 		to        map[string]string
 		agrees    string
-		text      string // "" is consent
+		text      string // "" means consent
 		sent      []string
 		next      string // URL of the next notification
 	}{

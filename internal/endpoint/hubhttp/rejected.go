@@ -43,7 +43,7 @@ func (c *RSSCloud) logRejected(ctx context.Context, kind string, from caller, to
 	c.Hub.LogRejected(ctx, t)
 }
 
-// publicReason returns msg for the public log: without the path of a callback, passwords in URLs
+// publicReason returns msg for the public log. It removes the path of a callback, passwords in URLs
 // and the URLs of private feeds.
 func publicReason(err error, msg string) string {
 	f, ok := errors.AsType[*rsscloud.FieldError](err)
@@ -61,7 +61,7 @@ func publicReason(err error, msg string) string {
 	return redactQuoted(msg)
 }
 
-// redactQuoted returns s without the text between quotation marks.
+// redactQuoted returns s with the text between quotation marks removed.
 func redactQuoted(s string) string {
 	var b strings.Builder
 	inside := false
@@ -76,7 +76,7 @@ func redactQuoted(s string) string {
 			i++ // an escaped character does not end the quotation
 		case c == '"':
 			inside = false
-			if strings.HasPrefix(s[i+1:], "…") { // the mark of a truncated text
+			if strings.HasPrefix(s[i+1:], "…") { // "…" marks a truncated text
 				i += len("…")
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// pathWordPress is the XML-RPC path of WordPress. Many clients append it to the URL of the site,
-// which is this server or the page of a user.
+// pathWordPress is the XML-RPC path of WordPress. Many clients append this path to the URL of the
+// site, which is this server or the page of a user.
 const pathWordPress = "/xmlrpc.php"
 
 // pathHub is a second URL of the WebSub endpoint, where people expect the page of the hub.
@@ -26,8 +26,8 @@ const cloudBody = 16 << 10
 const soapBody = 256 << 10
 
 // Routes lists all endpoints of the hub. Each endpoint for other programs has a second route with a
-// trailing slash: the slash is in the settings of some programs, and a redirect would lose their
-// POST body.
+// trailing slash: some programs are configured with the slash, and a redirect would lose the body
+// of their POST.
 //
 // spec:cloudburst#endpoint-slash
 func (g *Endpoints) Routes() []route.Route {

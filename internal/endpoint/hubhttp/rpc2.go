@@ -16,11 +16,12 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// sniffLen is the number of bytes needed to detect an XML-RPC call.
+// sniffLen is the number of bytes that are needed to detect an XML-RPC call.
 const sniffLen = 1024
 
 // rpcHandler returns the XML-RPC endpoint with the methods of rssCloud, the methods in more, and
-// system.*. large maps methods with large calls to their maximum size in bytes.
+// system.*. large maps the names of methods with large calls to the maximum size of a call in
+// bytes.
 func rpcHandler(c *RSSCloud, more []xmlrpc.Method, large map[string]int64) http.Handler {
 	h := xmlrpc.Handler{Methods: append(c.Methods(), more...), FaultOf: FaultOf, Log: c.Log}
 	return newBodyLimit(h, large, func(r *http.Request) netip.Addr { return endpoint.CallerAddr(r, c.Trusted) })
@@ -41,7 +42,7 @@ func FaultOf(err error) *xmlrpc.Fault {
 // peek returns the beginning of a body without consuming it.
 func peek(r *http.Request) []byte {
 	body := bufio.NewReaderSize(r.Body, sniffLen)
-	head, _ := body.Peek(sniffLen) // reading the body returns the error again
+	head, _ := body.Peek(sniffLen) // ignore the error, because reading the body returns it again
 	r.Body = struct {
 		io.Reader
 		io.Closer
@@ -49,7 +50,7 @@ func peek(r *http.Request) []byte {
 	return head
 }
 
-// rpcOr routes XML-RPC calls to rpc and all other requests to other.
+// rpcOr passes XML-RPC calls to rpc and all other requests to other.
 func rpcOr(rpc, other http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -64,7 +65,7 @@ func rpcOr(rpc, other http.Handler) http.Handler {
 	})
 }
 
-// rpcAtRoot serves calls to the root, where old clients send them.
+// rpcAtRoot serves XML-RPC calls to the path /, to which old clients send them.
 func rpcAtRoot(rpc http.Handler) http.Handler {
 	return rpcOr(rpc, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -148,8 +149,8 @@ func (c *RSSCloud) registerParams(ctx context.Context, from caller, params []any
 	return err
 }
 
-// isServerError reports a failure that the client did not cause. Such a failure must not become a
-// plain false, which means a permanent refusal.
+// isServerError reports whether the client did not cause a failure. The result of such a failure
+// must not be false, because false means a permanent refusal.
 func isServerError(err error) bool {
 	if err == nil {
 		return false

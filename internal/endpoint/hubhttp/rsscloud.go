@@ -42,8 +42,8 @@ type caller struct {
 	hops int
 }
 
-// callerOf describes the sender of r. r is nil only if a method is called outside of a request;
-// only the interface is known then.
+// callerOf describes the sender of r. If a method is called without an HTTP request, r is nil and
+// only the interface is known.
 func (c *RSSCloud) callerOf(via string, r *http.Request) caller {
 	if r == nil {
 		return caller{via: via}
@@ -79,7 +79,7 @@ func (c *RSSCloud) Cancel(ctx context.Context, g rsscloud.Registration) (rssclou
 		c.logRejected(ctx, event.KindCancel, from, first(g.URLs), err)
 		return c.refusal(ctx, err)
 	}
-	r.Feeds = g.URLs // an invalid URL is reported as not found, like any URL that was never accepted
+	r.Feeds = g.URLs // an invalid URL is reported as not found, like any URL without a registration
 	done, err := c.Hub.Cancel(ctx, r)
 	if err != nil {
 		return c.refusal(ctx, err)
@@ -184,7 +184,7 @@ func (c *RSSCloud) refusal(ctx context.Context, err error) (rsscloud.Result, err
 	return rsscloud.Result{}, e
 }
 
-// code returns the code of err. Errors of the protocol package are the client's.
+// code returns the code of err. Errors of package rsscloud are errors of the client.
 func code(err error) fault.Code {
 	if _, ok := errors.AsType[*rsscloud.FieldError](err); ok {
 		return fault.Invalid

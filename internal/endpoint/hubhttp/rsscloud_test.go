@@ -178,11 +178,11 @@ func TestErrorsHaveTheFormatOfRESTXMLRPCAndSOAP(t *testing.T) {
 	secret := errors.New("secret")
 	for _, c := range []struct {
 		err    error
-		status int // of REST
+		status int // status by REST
 		retry  string
 		msg    string
-		who    string // of SOAP
-		legacy bool   // rssPleaseNotify returns false
+		who    string // faultcode by SOAP, Client or Server
+		legacy bool   // rssPleaseNotify returns false by XML-RPC
 	}{
 		{fault.Wrap(fault.Unreadable, secret, "The feed could not be read."), 200, "", "The feed could not be read.", "Client", true},
 		{fault.Wrap(fault.Invalid, secret, "Wrong."), 200, "", "Wrong.", "Client", true},

@@ -68,7 +68,8 @@ func (c *RSSCloud) soapMethods(sites *Weblogs) []soap.Method {
 	}
 }
 
-// soapFault returns an error as a SOAP fault: Client if the client can fix it, else Server.
+// soapFault returns an error as a SOAP fault. The code is Client if the client can fix the error,
+// and otherwise Server.
 func (c *RSSCloud) soapFault(err error) *soap.Fault {
 	c.logError(context.Background(), err)
 	who := "Client"

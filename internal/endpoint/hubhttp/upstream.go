@@ -32,15 +32,15 @@ const (
 	pathNotifyCNWS   = "/notify/cnws"
 )
 
-const maxHubs = 10 // endpoints named by one feed
+const maxHubs = 10 // maximum number of endpoints that are read from one feed
 
 // UpstreamClient subscribes at other hubs. It implements upstream.Subscriber.
 type UpstreamClient struct {
 	Feeds     endpoint.Getter     // reads feeds to find their hubs
-	HTTP      rsscloud.HTTPClient // sends requests to hubs; it must be guarded because feeds name the hubs
+	HTTP      rsscloud.HTTPClient // sends requests to hubs; must refuse forbidden addresses, because feeds name the hubs
 	UserAgent string
 	PublicURL func() string // URL of this server for hubs, without a trailing slash
-	Lease     time.Duration // requested lease at WebSub hubs; 0: the hub decides
+	Lease     time.Duration // lease to request from WebSub hubs; 0: the hub decides
 }
 
 // Discover reads the feed and returns its hub endpoints, WebSub first.
@@ -55,7 +55,7 @@ func (u *UpstreamClient) Discover(ctx context.Context, address string) (upstream
 	return found(got.Body, got.URL, got.Header), nil
 }
 
-// found returns the hubs in a document. Link headers take precedence over the document.
+// found returns the hubs that a document declares. Link headers take precedence over the document.
 //
 // spec:websub-2018#discovery-order
 func found(body []byte, address string, header http.Header) upstream.Found {
@@ -103,7 +103,7 @@ func found(body []byte, address string, header http.Header) upstream.Found {
 	return out
 }
 
-// Endpoint returns the endpoint that a user named.
+// Endpoint returns the endpoint with the URL that a user entered.
 func (u *UpstreamClient) Endpoint(protocol, hub string) (upstream.Endpoint, error) {
 	if protocol == upstream.RSSCloud {
 		return namedCloud(hub)
@@ -114,8 +114,8 @@ func (u *UpstreamClient) Endpoint(protocol, hub string) (upstream.Endpoint, erro
 	return upstream.Endpoint{Protocol: protocol, Hub: hub}, nil
 }
 
-// namedCloud returns the endpoint of a cloud with a known URL: it is called by form. If the URL has
-// no path, the usual path is used.
+// namedCloud returns the endpoint of a cloud whose URL a user entered. It is called by HTTP POST.
+// If the URL has no path, the usual path is used.
 func namedCloud(hub string) (upstream.Endpoint, error) {
 	protocol, host, port, path, err := rsscloud.SplitCallback(rsscloud.HTTPPost, hub)
 	if err != nil {
@@ -184,13 +184,14 @@ func (u *UpstreamClient) End(ctx context.Context, f upstream.Follow) error {
 	return err
 }
 
-// websubCallback returns the callback of a subscription. A subscription made under another public
-// URL ends there too, because hubs identify it by that URL.
+// websubCallback returns the callback of a subscription. To end a subscription, it uses the public
+// URL under which the subscription was made, because hubs identify the subscription by this URL.
 func (u *UpstreamClient) websubCallback(f upstream.Follow) string {
 	return cmp.Or(f.Base, u.PublicURL()) + pathNotifyWebSub + f.Token
 }
 
-// knownByName reports whether others can use the public URL: it has https or a host name.
+// knownByName reports whether other servers can use the public URL: it uses https or has a host
+// name.
 func knownByName(public string) bool {
 	u, err := url.Parse(public)
 	if err != nil {
@@ -236,8 +237,8 @@ func toFault(err error) error {
 	return fault.Wrap(fault.Unreadable, err, "The hub sent no valid response.")
 }
 
-// statusFault converts a response without a success status. If refusal is true, a 4xx is a refusal;
-// otherwise it can also mean a missing endpoint.
+// statusFault converts a response without a success status to an error. If refusal is true, a 4xx
+// status is a refusal; otherwise it can also mean that the URL is not an endpoint.
 func statusFault(status int, retry time.Duration, msg string, plainLine bool) error {
 	code := fault.Unreadable
 	switch {

@@ -23,12 +23,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// playedHub is a hub of every protocol on one server, with configurable responses.
+// playedHub is a hub of all protocols on one server. The test determines its responses.
 type playedHub struct {
 	*httptest.Server
 	mu     sync.Mutex
 	refuse bool
-	status int // if not 0, the status of every response
+	status int // if not 0: the status of every response
 	clouds []rsscloud.Registration
 	cancel []rsscloud.Registration
 	web    []websub.Subscription
@@ -105,7 +105,7 @@ func (p playedCNWS) Subscribe(_ context.Context, s cnws.Subscribe) (cnws.Result,
 	return cnws.Result{Status: !p.no(), Description: "Not yours."}, nil
 }
 
-// asking returns a client on loopback.
+// asking returns an UpstreamClient that may connect to loopback addresses.
 func asking(t *testing.T, public string) *UpstreamClient {
 	t.Helper()
 	loop := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -297,7 +297,7 @@ func TestDefaultPathIsAddedToHubURLOfTheUser(t *testing.T) {
 	}
 }
 
-// playedEngine records its calls.
+// playedEngine is an Engine that records its calls.
 type playedEngine struct {
 	mu       sync.Mutex
 	received []string

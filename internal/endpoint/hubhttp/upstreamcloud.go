@@ -10,11 +10,11 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// ownProcedure is the procedure that clouds call to notify this server. Calls of any other name are
-// accepted too.
+// ownProcedure is the procedure that this server asks clouds to call. This server also accepts
+// calls of other procedures.
 const (
 	ownProcedure     = "rssCloud.notify"
-	ownProcedureSOAP = "notify" // the name of an element
+	ownProcedureSOAP = "notify" // in SOAP the procedure is the name of an element
 )
 
 // notifyMode is the way in which a cloud notifies this server: the protocol, and whether it uses
@@ -24,7 +24,7 @@ type notifyMode struct {
 	named    bool
 }
 
-// String returns the mode as stored.
+// String returns the mode in the form that is stored.
 func (w notifyMode) String() string {
 	if w.named {
 		return w.protocol + " domain"
@@ -33,8 +33,8 @@ func (w notifyMode) String() string {
 }
 
 // askCloud registers at the cloud of f in the cloud's own protocol. Some clouds support only some
-// modes, so after a refusal the next mode is tried. The mode that the cloud last accepted is tried
-// first.
+// modes, so askCloud tries the next mode after a refusal. It begins with the mode that the cloud
+// last accepted.
 //
 // spec:cloudburst#cloud-fallback
 func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a upstream.Answer, err error) {
@@ -67,10 +67,11 @@ func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a ups
 	return a, first
 }
 
-// notifyModes lists the modes for the cloud of f, most likely first. A cloud that is called by
-// procedure is asked to notify by procedure, too. With its name, this server answers the challenge;
-// without a name, the cloud uses the address of the request. Clouds of 2003 know five parameters
-// and only their own protocol. Those of 2009 may know a domain as the sixth parameter, and forms.
+// notifyModes lists the modes to try with the cloud of f, most likely first. A cloud that is called
+// by procedure should also notify by procedure. A request with the name of this server leads to a
+// challenge, which this server answers; without a name, the cloud uses the address of the request.
+// Clouds of the 2003 specification accept five parameters and use only their own protocol. Clouds
+// of 2009 may accept a domain as the sixth parameter, and forms.
 //
 // spec:rsscloud-2009#domain-optional
 // spec:rsscloud-2003#five-parameters
@@ -85,7 +86,7 @@ func (u *UpstreamClient) notifyModes(f upstream.Follow) []notifyMode {
 	}
 	switch {
 	case procedural && strings.Contains(f.Proc, "rssPleaseNotify"):
-		// An address has no certificate.
+		// Only a host name can have a certificate, so use the name if the public URL has https.
 		add(f.Wire, named && strings.HasPrefix(u.PublicURL(), "https:"))
 		add(f.Wire, false)
 		add(f.Wire, named)
@@ -119,7 +120,7 @@ func (u *UpstreamClient) registration(f upstream.Follow, w notifyMode) (rsscloud
 	return g, err
 }
 
-// cloudOf returns the cloud of f for registration requests.
+// cloudOf returns the cloud of f, in the form that registration requests need.
 //
 // spec:rsscloud-2003#register-in-protocol
 func cloudOf(f upstream.Follow) (rsscloud.Cloud, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// oldCloud is a cloud that is called by XML-RPC and accepts some registrations.
+// oldCloud is a cloud that is called by XML-RPC. It accepts some registrations only.
 type oldCloud struct {
 	*httptest.Server
 	likes func(g rsscloud.Registration) bool

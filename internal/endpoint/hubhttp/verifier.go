@@ -19,11 +19,12 @@ import (
 )
 
 // Verifier verifies callbacks through Sender. It implements hub.Verifier. All failures without a
-// response have the same text and timing, because the client could be scanning for open ports.
+// response have the same text and timing, so that a client cannot use this server to scan for open
+// ports.
 type Verifier struct {
 	Sender    endpoint.Sender
 	Now       func() time.Time // nil: time.Now
-	Redirects *Redirects       // shared with the Notifier
+	Redirects *Redirects       // the same as the Notifier's
 }
 
 // Verify asks the callback of sub whether it wants notifications of topic.
@@ -44,14 +45,15 @@ func (v *Verifier) Verify(ctx context.Context, sub hub.Subscription, topic hub.T
 	return x, err
 }
 
-// noGet reports the status codes of servers without a GET handler. 501 is Python's.
+// noGet reports whether a status means that the server has no handler for GET. Python's http.server
+// responds with 501.
 func noGet(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
 
-// testCall sends a real notification. A client can name any server that responds 200 to every POST.
-// If the callback is not the client's own (strict), the response must therefore be that of an
-// existing procedure.
+// testCall sends a real notification. A client could name a server of someone else that responds
+// 200 to every POST. Therefore, if the callback is not at the client's own address (strict), the
+// response must come from an existing procedure.
 //
 // spec:rsscloud-2009#test-call
 func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed string, strict bool) (event.Exchange, error) {
@@ -87,7 +89,8 @@ func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed stri
 }
 
 // procedureAnswered reports whether body is the response of a called procedure. If body is a fault,
-// that fault is the error. Callbacks by form call no procedure.
+// the fault is returned as the error. For callbacks by HTTP POST, which call no procedure, there is
+// nothing to check.
 func procedureAnswered(protocol string, body []byte) (called bool, failed error) {
 	var err error
 	switch protocol {
@@ -109,8 +112,8 @@ func procedureAnswered(protocol string, body []byte) (called bool, failed error)
 	return err == nil, nil
 }
 
-// challenge sends the GET that an aggregator must answer with the challenge. status is that of the
-// response, or 0 without a response.
+// challenge sends the GET that an aggregator must answer with the challenge. status is the status
+// of the response, or 0 if there was none.
 //
 // spec:rsscloud-2009#challenge
 func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed string) (x event.Exchange, status int, err error) {
@@ -136,7 +139,7 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 	return x, r.Status, nil
 }
 
-// reachable is advice for a callback without a response.
+// reachable is the advice in the message about a callback that sent no response.
 const reachable = "It must have a public address that this server can reach through all firewalls and routers, and respond in time."
 
 func noAnswer(what string, r *fetch.Reply) error {
@@ -146,6 +149,6 @@ func noAnswer(what string, r *fetch.Reply) error {
 	if errors.Is(r.Err, fetch.ErrOwn) {
 		return fault.Wrap(fault.Refused, r.Err, leadsHere)
 	}
-	// The same advice for every reason, so that the message does not reveal the reason.
+	// The advice is always the same, so that the message does not reveal the reason.
 	return fault.Wrap(fault.Unreadable, r.Err, "The %s failed. %s %s", what, unanswered, reachable)
 }

@@ -95,7 +95,8 @@ func TestCallbackIsAcceptedIfItAnswersTheTestNotification(t *testing.T) {
 	}
 }
 
-// challenged responds to the challenge of a GET with f, and to a POST with post.
+// challenged returns a callback that responds to the challenge, a GET, with f, and to a POST with
+// post.
 func challenged(t *testing.T, f func(challenge string) fetch.Reply, post fetch.Reply) *fakeSender {
 	t.Helper()
 	return &fakeSender{answer: func(m *fetch.Message) fetch.Reply {
@@ -127,7 +128,7 @@ func TestCallbackMustReturnTheChallenge(t *testing.T) {
 		name, protocol string
 		get            func(string) fetch.Reply
 		post           fetch.Reply
-		msg            string // "" is consent
+		msg            string // "" means consent
 		requests       int
 	}{
 		{"met", "http-post", status(200), no, "", 1},
@@ -174,7 +175,7 @@ func TestCallbackMustReturnTheChallenge(t *testing.T) {
 	}
 }
 
-// TestHubNotifiesRSSCloudSubscriberOverHTTP fakes only the subscriber's server.
+// TestHubNotifiesRSSCloudSubscriberOverHTTP replaces only the subscriber's server by a fake.
 func TestHubNotifiesRSSCloudSubscriberOverHTTP(t *testing.T) {
 	t.Parallel()
 	notices := make(chan rsscloud.Received, 16)
@@ -204,7 +205,7 @@ func TestHubNotifiesRSSCloudSubscriberOverHTTP(t *testing.T) {
 		if r := n.Notify(t.Context(), s, topic(feed), nil, 1); !r.OK {
 			t.Errorf("%s: %+v", protocol, r)
 		}
-		for _, hops := range []int{1, 2} { // the test call and the notification
+		for _, hops := range []int{1, 2} { // first the test call, then the notification
 			if got := <-notices; got.URL != feed || got.Protocol != protocol || got.Hops != hops {
 				t.Errorf("%s: %+v", protocol, got)
 			}

@@ -58,7 +58,7 @@ func (s *Weblogs) Ping(ctx context.Context, iface weblogs.Interface, p weblogs.P
 }
 
 // announce passes a ping to the hub. Its errors contain only what the client may see, and a status
-// for the form.
+// for the HTML form.
 //
 // spec:cloudburst#limits-429
 func (s *Weblogs) announce(ctx context.Context, via string, r *http.Request, p weblogs.Ping) error {
@@ -98,7 +98,8 @@ func (s *Weblogs) log() *slog.Logger {
 	return cmp.Or(s.Log, slog.New(slog.DiscardHandler))
 }
 
-// withoutFragment returns url without its fragment: pings often name a position on a page.
+// withoutFragment returns url without its fragment, because pings often contain a position on a
+// page.
 func withoutFragment(url string) string {
 	url, _, _ = strings.Cut(url, "#")
 	return url
@@ -122,8 +123,8 @@ func (s *Weblogs) soapHandler(publicURL string) http.Handler {
 	return &soap.Handler{Service: service, Log: s.Log}
 }
 
-// isSitePing distinguishes the two procedures named ping: rssCloud's has only the feed; this one
-// has the name and URL of a site.
+// isSitePing distinguishes the two procedures named ping: the procedure of rssCloud has the URL of
+// a feed only, and this one has the name and URL of a site.
 //
 // spec:cloudburst#soap-ping
 func isSitePing(c soap.Call) bool {
@@ -135,7 +136,7 @@ func isSitePing(c soap.Call) bool {
 	return len(c.Params) > 1
 }
 
-// soapPing processes the ping of the call in ctx.
+// soapPing processes the ping in the SOAP call that ctx contains.
 func (s *Weblogs) soapPing(ctx context.Context) map[string]any {
 	call := soap.CallFrom(ctx)
 	params := call.Bind("weblogname", "weblogurl")
@@ -158,8 +159,8 @@ func isNamed(c soap.Call, name string) bool {
 	return false
 }
 
-// pingByQuery lets the short rssCloud endpoint accept the url of a ping in the query string, as old
-// programs send it.
+// pingByQuery lets the short rssCloud endpoint accept a ping whose url is in the query string, as
+// old programs send it.
 //
 // spec:cloudburst#ping-query
 func pingByQuery(rest http.Handler) http.Handler {

@@ -85,7 +85,7 @@ func TestPythonClientPingsByWeblogsXMLRPC(t *testing.T) {
 		{Name: "The Site", URL: siteURL, Page: siteURL + "new", Feed: siteFeed, Via: "weblogs-extended", Source: here},
 		{Name: "The Site", URL: siteURL, Page: siteURL + "new", Feed: siteFeed, Tags: []string{"rss", "opml"}, Via: "weblogs-extended", Source: here},
 	}
-	for range 2 { // at /RPC2, and again at /weblogUpdates
+	for range 2 { // first at /RPC2, then at /weblogUpdates
 		if d := cmp.Diff(want, h.announced[:5], cmpopts.EquateComparable(netip.Addr{})); d != "" {
 			t.Error(d)
 		}

@@ -25,10 +25,11 @@ import (
 const viaWebSub = "websub"
 
 const (
-	// maxAtOnce is the maximum number of a publisher's topics checked concurrently.
+	// maxAtOnce is the maximum number of topics of one publish request that are checked
+	// concurrently.
 	maxAtOnce = 8
-	// maxAskURL is the maximum length of the URL of a verification request in bytes; the network
-	// client allows 8 KiB.
+	// maxAskURL is the maximum length of the URL of a verification request, in bytes. Package fetch
+	// allows 8 KiB.
 	maxAskURL = 8000
 	// maxReason is the maximum length of the reason sent to a callback, in bytes.
 	maxReason = 500
@@ -72,7 +73,7 @@ func (b *WebSub) source(ctx context.Context) netip.Addr {
 	return endpoint.CallerAddr(r, b.Trusted)
 }
 
-// Publish pings each topic, like the ping endpoints of other protocols.
+// Publish pings each topic, in the same way as the ping endpoints of other protocols.
 func (b *WebSub) Publish(ctx context.Context, urls []string) []error {
 	p := hub.Ping{Via: viaWebSub, Source: b.source(ctx), Count: wantsOutcome(ctx)}
 	if r := websub.RequestFrom(ctx); r != nil {
@@ -99,8 +100,8 @@ func (b *WebSub) Publish(ctx context.Context, urls []string) []error {
 	return results
 }
 
-// refusal converts an error to its WebSub form and logs the errors that the operator should see. No
-// other layer logs them.
+// refusal converts an error to its WebSub form. It also logs the errors that the operator should
+// see, because no other layer logs them.
 //
 // spec:cloudburst#limits-429
 func (b *WebSub) refusal(ctx context.Context, err error) *websub.Error {
@@ -138,14 +139,14 @@ func (b *WebSub) log(ctx context.Context, level slog.Level, msg string, err erro
 	}
 }
 
-// Asker confirms and denies WebSub subscriptions through Sender. It implements hub.Asker. As with
-// Verifier, all failures without a response have the same text.
+// Asker confirms and denies WebSub subscriptions through Sender. It implements hub.Asker. All
+// failures without a response have the same text, as in Verifier.
 type Asker struct {
 	Sender endpoint.Sender
 }
 
-// Confirm asks the callback to confirm the intent. Each request has a new challenge. No redirect is
-// followed.
+// Confirm asks the callback to confirm the intent. Each request contains a new challenge. Redirects
+// are not followed.
 //
 // spec:websub-2018#verification-failed
 // spec:websub-2018#callback-exact
@@ -222,11 +223,11 @@ func (n *Notifier) websubMessage(sub hub.Subscription, topic hub.Topic, content 
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "The delivery cannot be signed.")
 	}
-	m.Header = append(m.Header[:len(m.Header):len(m.Header)], websub.SignatureHeader, signature) // the header is shared with other deliveries
+	m.Header = append(m.Header[:len(m.Header):len(m.Header)], websub.SignatureHeader, signature) // copy the header, which other deliveries share
 	return m, nil
 }
 
-// delivery returns the part shared by all deliveries of one version of a topic.
+// delivery returns the part of a message that all deliveries of one version of a topic share.
 //
 // spec:websub-2018#delivery-content-type
 // spec:websub-2018#delivery-links

@@ -58,8 +58,8 @@ func websubForm(mode string, more ...string) string {
 	return v.Encode()
 }
 
-// TestHubAcceptsSubscriptionRequests makes the checks of the public test site for hubs that concern the
-// endpoint.
+// TestHubAcceptsSubscriptionRequests makes the checks of the public test site for hubs that concern
+// the hub's endpoint.
 func TestHubAcceptsSubscriptionRequests(t *testing.T) {
 	t.Parallel()
 	plain := hub.Intent{Topic: feed, Callback: websubCB, Mode: hub.ModeSubscribe, Via: "websub"}
@@ -83,7 +83,7 @@ func TestHubAcceptsSubscriptionRequests(t *testing.T) {
 		for _, path := range []string{"/websub", "/hub"} {
 			h := &fakeHub{}
 			srv := listen(t, h)
-			for range 2 { // a repeated request is allowed
+			for range 2 { // a request may be repeated
 				if status, text, head := knock(t, srv.URL+path, c.form); status != 202 || head.Get("Access-Control-Allow-Origin") != "*" {
 					t.Errorf("%s: %d %s %s", name, status, head, text)
 				}
@@ -245,7 +245,7 @@ func TestWebSubEndpointReturnsItsDescription(t *testing.T) {
 	}
 }
 
-// questioned responds to the verification request of a GET with f.
+// questioned returns a callback that responds to verification requests, which are GETs, with f.
 func questioned(t *testing.T, f func(q url.Values) fetch.Reply) *fakeSender {
 	t.Helper()
 	return &fakeSender{answer: func(m *fetch.Message) fetch.Reply {
@@ -275,7 +275,7 @@ func TestConfirmationRequiresTheExactChallenge(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer func(url.Values) fetch.Reply
-		code   fault.Code // Internal: consent
+		code   fault.Code // expected error code; Internal: consent is expected
 		msg    string
 	}{
 		{"200", echo(200, "", ""), fault.Internal, ""},
@@ -346,7 +346,7 @@ func TestDenialIsRepeatedOnlyIfTheSubscriberIsUnreachable(t *testing.T) {
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("10.0.0.7")}
 	for name, c := range map[string]struct {
 		reply fetch.Reply
-		code  fault.Code // expected error; Internal: none, the content is delivered
+		code  fault.Code // expected error code; Internal: the content is delivered
 	}{
 		"200": {fetch.Reply{Status: 200}, fault.Internal}, "404": {fetch.Reply{Status: 404}, fault.Internal}, "302": {fetch.Reply{Status: 302}, fault.Internal},
 		"no response": {fetch.Reply{Err: broken}, fault.Unreadable}, "ours": {fetch.Reply{Err: broken, NotTried: true}, fault.Unavailable},

@@ -125,7 +125,7 @@ func TestCachedMessageIsRebuiltIfItsContentChanges(t *testing.T) {
 		"type":    func() { content = &hub.Content{Type: "text/plain", Body: content.Body} },
 		"hops":    func() { hops++ },
 		"time":    func() { to.ChangedAt = time.Unix(1, 0) },
-		"address": func() { to.URL += "?2" }, // the id is unchanged, as if both used the same slot
+		"address": func() { to.URL += "?2" }, // the id stays the same, so that both topics use the same slot of the cache
 	} {
 		before := message()
 		change()
@@ -163,7 +163,7 @@ func TestDeliveryDoesNotFollowRedirects(t *testing.T) {
 	}
 }
 
-// oneCallback is a subscriber that waits for one request.
+// oneCallback is a subscriber whose callback receives one request.
 type oneCallback struct {
 	mode, topic, secret string
 	confirmed           chan websub.Confirmation
@@ -190,7 +190,7 @@ func (c *oneCallback) Deliver(_ context.Context, d websub.Delivery) error {
 	return nil
 }
 
-// TestHubNotifiesWebSubSubscriberOverHTTP fakes only the subscriber's server.
+// TestHubNotifiesWebSubSubscriberOverHTTP replaces only the subscriber's server by a fake.
 func TestHubNotifiesWebSubSubscriberOverHTTP(t *testing.T) {
 	t.Parallel()
 	const topicURL = feed + "?a=1&b=%2F"

@@ -23,8 +23,8 @@ import (
 // Library reads the feeds that this server knows: hosted feeds, its own feeds, and feeds that users
 // follow.
 type Library interface {
-	// Known reports whether anyone may read url. state changes when the feed is known to have
-	// changed; "" means unknown.
+	// Known reports whether anyone may read the feed at url. state changes when this server detects
+	// a change of the feed; "" means that the state is unknown.
 	Known(ctx context.Context, url string) (state string, known bool, err error)
 	// Read reads the current feed. modified is zero if unknown. The caller must not change doc.
 	Read(ctx context.Context, url string) (doc []byte, contentType string, version int64, modified time.Time, err error)
@@ -42,7 +42,7 @@ type Convert struct {
 	clean func(html string) string
 
 	mu      sync.Mutex
-	copies  cache.LRU[string, *copyEntry] // by URL
+	copies  cache.LRU[string, *copyEntry] // key: URL of the feed
 	reading int
 	version int64 // last assigned version
 }
@@ -51,18 +51,18 @@ type Convert struct {
 const (
 	convertEvery   = time.Minute // minimum time between two reads of a feed
 	convertTimeout = 30 * time.Second
-	convertMemory  = 32 << 20 // bytes of cached documents
+	convertMemory  = 32 << 20 // maximum bytes of cached documents
 	copySize       = 1024     // approximate bytes of a cache entry without its document
-	convertReading = 8        // concurrent reads
+	convertReading = 8        // maximum number of concurrent reads
 	maxURL         = 2048
 )
 
-// copyEntry is a document that was read or is being read.
+// copyEntry is a cache entry: a document that was read or is being read.
 type copyEntry struct {
 	url   string
-	state string        // state of the feed when the read started
-	done  chan struct{} // closed when the fields below are set
-	at    time.Time     // start of the read
+	state string        // state of the feed when the read began
+	done  chan struct{} // closed when the read has ended and the fields below are set
+	at    time.Time     // when the read began
 	err   error
 
 	doc      []byte
@@ -73,7 +73,7 @@ type copyEntry struct {
 }
 
 // ServeHTTP responds with a feed in another format. The header X-Cloudburst-Warnings contains the
-// number of details that the format cannot express.
+// number of details of the feed that the requested format cannot express.
 //
 // spec:cloudburst#convert
 func (c *Convert) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +108,8 @@ func (c *Convert) answer(w http.ResponseWriter, r *http.Request, s syndicate.Sou
 	return nil
 }
 
-// source returns the feed and the format that a request names.
+// source returns the feed and the format that a request names, and the function that sanitizes
+// HTML.
 func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err error) {
 	q := r.URL.Query()
 	address, to := q.Get("url"), q.Get("to")
@@ -127,7 +128,7 @@ func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err er
 	if !known {
 		return s, "", fault.New(fault.NotFound, "This server does not know the feed %s, and converts only known feeds: a feed becomes known when it is hosted here, or when it has a subscriber.", endpoint.DisplayURL(address))
 	}
-	address = strings.Clone(address) // Clone the string: the cache must not retain the request's memory.
+	address = strings.Clone(address) // clone the string, because the cache must not keep the memory of the request
 	got, err := c.read(r.Context(), address, state)
 	if err != nil {
 		return s, "", err
@@ -160,7 +161,7 @@ func (c *Convert) read(ctx context.Context, url, state string) (*copyEntry, erro
 			return before.wait(ctx)
 		}
 		if !before.ready() {
-			before = nil // its read started before the change and is not finished
+			before = nil // the read of before began before the change, and is not finished
 		}
 	}
 	next := &copyEntry{url: url, state: state, done: make(chan struct{}), at: now}
@@ -171,7 +172,8 @@ func (c *Convert) read(ctx context.Context, url, state string) (*copyEntry, erro
 		f.RetryAfter = 5 * time.Second
 		return nil, f
 	}
-	// The read continues if this client disconnects: others may wait for it.
+	// The read continues if this client disconnects, because other requests may wait for the
+	// result.
 	go c.load(context.WithoutCancel(ctx), next, before)
 	return next.wait(ctx)
 }
@@ -217,15 +219,16 @@ func (c *Convert) load(ctx context.Context, next, before *copyEntry) {
 	close(next.done)
 }
 
-// begin stores the entry of a new read and replaces the previous one. c.mu must be held. false
-// means that too many reads are in progress.
+// begin stores the entry of a new read in place of the previous one. It returns false if too many
+// reads are in progress. The caller holds c.mu.
 func (c *Convert) begin(next *copyEntry) bool {
 	if c.reading >= convertReading {
 		return false
 	}
 	c.reading++
-	// The version exceeds all earlier versions of all feeds, because converted documents can
-	// outlive their entry. It also increases if the clock is set back or reads end out of order.
+	// The version is greater than all earlier versions of all feeds, because converted documents
+	// may be cached longer than their entry. It also increases if the clock is set back or reads
+	// end in another order.
 	c.version = max(c.version+1, next.at.UnixMilli())
 	next.version = c.version
 	c.copies.MaxSize = convertMemory
@@ -233,7 +236,7 @@ func (c *Convert) begin(next *copyEntry) bool {
 	return true
 }
 
-// end records the size of the entry and evicts the least recently used entries.
+// end records the size of an entry and evicts the least recently used entries above the limit.
 func (c *Convert) end(next *copyEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 // countingLibrary is a Library that counts its reads.
 type countingLibrary struct {
 	mu    sync.Mutex
-	known map[string]string // URL to document
+	known map[string]string // key: URL, value: document
 	state string
 	read  int
 	slow  time.Duration
@@ -40,7 +40,7 @@ func (b *countingLibrary) Read(ctx context.Context, url string) ([]byte, string,
 	doc, fail := b.known[url], b.fail
 	b.mu.Unlock()
 	if b.slow > 0 {
-		time.Sleep(b.slow) // in a synctest bubble
+		time.Sleep(b.slow) // advances the clock of the synctest bubble
 	}
 	return []byte(doc), "application/rss+xml", 0, time.Time{}, fail
 }
@@ -150,7 +150,7 @@ func TestConvertedFeedIsReadOncePerMinute(t *testing.T) {
 		if b.read != 1 {
 			t.Errorf("read %d times", b.read)
 		}
-		time.Sleep(time.Minute) // in a synctest bubble
+		time.Sleep(time.Minute) // advances the clock of the synctest bubble
 		same := c.get(t, "https://a.example/rss", "csv")
 		if same.Header.Get("ETag") != tag || b.read != 2 {
 			t.Errorf("after a minute it was read %d times, and the tag is %s, not %s", b.read, same.Header.Get("ETag"), tag)
@@ -181,7 +181,7 @@ func TestChangedFeedIsReadAgainAfterClockIsSetBack(t *testing.T) {
 		b.fail = nil
 		b.mu.Unlock()
 		b.set("https://a.example/rss", hostedRSS(3))
-		time.Sleep(time.Minute) // in a synctest bubble
+		time.Sleep(time.Minute) // advances the clock of the synctest bubble
 		c.get(t, "https://a.example/rss", "csv").is(t, "changed", http.StatusOK, "Item 3")
 	})
 }
@@ -201,7 +201,7 @@ func TestSlowFeedRequestDoesNotReplaceNewerResult(t *testing.T) {
 		for range 3 {
 			c.get(t, "https://a.example/rss", "csv").is(t, "after the change", http.StatusOK, "Item 7")
 			group.Wait()
-			time.Sleep(time.Minute) // in a synctest bubble
+			time.Sleep(time.Minute) // advances the clock of the synctest bubble
 		}
 	})
 }

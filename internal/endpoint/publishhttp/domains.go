@@ -13,9 +13,9 @@ import (
 	"cloudburst/internal/route"
 )
 
-// Domains serves the pages, feeds and files of authors at their own domains. It is in front of all other
-// routes: Next serves what is below /<user>/ for a request to the domain of a user. A domain has no
-// sign-in: it neither receives nor sets cookies.
+// Domains serves the pages, feeds and files of authors at the authors' own domains. It handles
+// requests before all other routes: a request to the domain of a user is passed to Next with the
+// path prefix /<user>/. There is no sign-in at these domains: they neither receive nor set cookies.
 type Domains struct {
 	Hosts  *ownhost.Hosts
 	Public func() string // public URL of this server
@@ -37,7 +37,7 @@ func (d *Domains) proof(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = io.WriteString(w, strings.Join(tokens, "\n")+"\n") // the client may be gone
+	_, _ = io.WriteString(w, strings.Join(tokens, "\n")+"\n") // ignore the error: the client has disconnected
 }
 
 // ServeHTTP serves a request to a domain, redirects pages that have moved to a domain, and passes every
@@ -59,8 +59,8 @@ func (d *Domains) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// moved returns the URL at the domain of an author for a page that people open below /<user>/; "": the
-// request is for something else, such as a feed, which has both URLs.
+// moved returns the URL at the domain of an author for a page that people open below /<user>/. It
+// returns "" for other requests, such as those for a feed, which stays available at both URLs.
 func (d *Domains) moved(r *http.Request) string {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return ""
@@ -73,7 +73,8 @@ func (d *Domains) moved(r *http.Request) string {
 	return at + strings.TrimPrefix(withQuery(r.URL), "/"+user)
 }
 
-// isForPeople reports whether a path is not that of a document.
+// isForPeople reports whether a path is that of a page for people, and not of a document for
+// programs.
 func isForPeople(rest string) bool {
 	name := path.Base(rest)
 	return !strings.Contains(strings.TrimPrefix(name, "."), ".") && name != pathAny && name != pathOPML
@@ -124,14 +125,14 @@ func (d *Domains) serve(w http.ResponseWriter, r *http.Request, at origin.Site) 
 	d.Next.ServeHTTP(&domainWriter{ResponseWriter: w, at: at}, inner)
 }
 
-// domainWriter changes the headers of a response for the domain of an author.
+// domainWriter changes the headers of a response to a request at the domain of an author.
 type domainWriter struct {
 	http.ResponseWriter
 	at   origin.Site
 	done bool
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap lets [http.ResponseController] set deadlines.
 func (w *domainWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter].

@@ -25,13 +25,13 @@ const listKept = 2 * time.Second
 
 // feedList caches the list of all feeds.
 type feedList struct {
-	mu     sync.Mutex // concurrent requests wait for the generation
+	mu     sync.Mutex // held during the generation, so that concurrent requests wait
 	doc    *serve.Document
 	madeAt time.Time
 	public string
 }
 
-// subscriptions responds with all users' public feeds, as a list for feed readers.
+// subscriptions responds with a list, for feed readers, of the public feeds of all users.
 //
 // spec:cloudburst#everyone-opml
 func (f *Feeds) subscriptions(w http.ResponseWriter, r *http.Request) {

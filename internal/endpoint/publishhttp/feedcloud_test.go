@@ -49,8 +49,8 @@ func TestCloudElementIsAddedOnlyWhileEnabled(t *testing.T) {
 	}
 	d.do(t, "GET", "/alice/feed.xml", "").is(t, "as RSS 2.0", http.StatusOK, "<cloud ")
 
-	// A document saved in the meantime gets the cloud too; its response has no validators, because
-	// other bytes are served.
+	// A document that was saved in the meantime also gets the cloud. The response to its PUT has no
+	// validators, because the served bytes differ from the saved ones.
 	put := d.do(t, "PUT", "/alice/rss.xml", hostedRSS(3), "basic", aliceBasic)
 	put.is(t, "a new version", http.StatusNoContent)
 	put.has(t, "a new version", "ETag", "", "Last-Modified", "", "Warning", "")

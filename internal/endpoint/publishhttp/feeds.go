@@ -57,38 +57,39 @@ type Feeds struct {
 	Accounts Accounts
 	Authors  Authors
 	Layer    *syndicate.Layer
-	Views    Views                               // feeds generated from posts; nil: none
+	Views    Views                               // feeds that are generated from posts; nil: there are none
 	Public   func() string                       // public origin of this server
-	Locate   func(path string) string            // URL of a path of this server; nil: at Public
+	Locate   func(path string) string            // URL of a path of this server; nil: the path at Public
 	Hit      func(r *http.Request, a ServedFeed) // called for each served feed; nil: not called
 	Trusted  []netip.Prefix                      // see [endpoint.CallerAddr]
-	HTML     http.Handler                        // page of a user, /<user>/; nil: Next
-	// Cloud returns the <cloud> of this server for a public URL; nil: rsscloud.CloudAt.
+	HTML     http.Handler                        // page of a user at /<user>/; nil: Next serves it
+	// Cloud returns the <cloud> element of this server for a public URL; nil: rsscloud.CloudAt.
 	Cloud func(public string) rsscloud.Cloud
-	// RSD serves /<user>/rsd.xml, which names the endpoints for blog editors; nil: Next.
+	// RSD serves /<user>/rsd.xml, which names the endpoints for blog editors. Nil: Next serves it.
 	RSD func(w http.ResponseWriter, r *http.Request, user string) error
-	// All returns all public feeds, for their list; nil: no list.
+	// All returns all public feeds, for the list of all feeds. Nil: the list does not exist.
 	All func(ctx context.Context) ([]author.Feed, error)
-	// FeedsOf returns the list of a user's public feeds; nil: no list.
+	// FeedsOf returns the list of a user's public feeds. Nil: the list does not exist.
 	FeedsOf func(ctx context.Context, user string) (*opml.Document, error)
 	// Hidden reports whether nothing of a user may be served; nil: no user is hidden.
 	Hidden func(ctx context.Context, user string) (bool, error)
 	// Comments returns the replies to posts; nil: none.
 	Comments Comments
-	// Group returns a group of a user that is not deleted; fault.NotFound. nil: only the default group
-	// exists.
+	// Group returns a group of a user, or fault.NotFound if there is no such group or it is
+	// deleted. Nil: only the default group exists.
 	Group func(ctx context.Context, user, slug string) (author.Group, error)
 	// Topics are the topics of private feeds; nil: private feeds have no notifications.
 	Topics ReaderTopics
-	// SignedIn returns the user of a session, who sees the files of their own private posts; nil: none.
+	// SignedIn returns the user of a session, who may see the files of their own private posts.
+	// Nil: no request has a session.
 	SignedIn func(r *http.Request) string
-	// Media serves the files of posts at /<user>/media/; nil: Next.
+	// Media serves the files of posts at /<user>/media/. Nil: Next serves the path.
 	Media Media
 	Next  http.Handler // nil: a plain 404
 	Log   *slog.Logger // nil: no log
 
 	once     sync.Once
-	formats  map[string]render.Format // by extension
+	formats  map[string]render.Format // key: file extension
 	reserved map[string]bool
 
 	mu   sync.RWMutex
@@ -101,12 +102,13 @@ type Feeds struct {
 // ServedFeed describes one response with a feed.
 type ServedFeed struct {
 	Feed     string // for example "alice/rss"
-	Format   string // "": as saved
+	Format   string // format of the response; "": the document as saved
 	Selector string // selector of the secret that gave access; "" for a public feed
 	Status   int
 }
 
-// Names of documents: the saved document, the negotiated one and the RSD.
+// Names of the documents of a feed: as saved, in the format that the client prefers, and the RSD
+// document.
 const (
 	pathSaved = "rss.xml"
 	pathAny   = "feed"
@@ -136,7 +138,7 @@ func (f *Feeds) start() {
 func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.start()
 	user, rest, below := f.split(r.URL)
-	if r.Method == http.MethodGet || r.Method == http.MethodHead { // writes check the login anyway
+	if r.Method == http.MethodGet || r.Method == http.MethodHead { // methods that write check the login themselves
 		if err := f.checkVisible(r.Context(), user); err != nil {
 			f.refuse(w, r, err)
 			return
@@ -157,7 +159,7 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.toSlash(w, r)
 	case user == author.Everyone && rest == pathOPML && f.All != nil:
 		f.subscriptions(w, r)
-	case user == author.Everyone && rest != "" && !isPage(rest): // not a path of the pseudo-user everyone
+	case user == author.Everyone && rest != "" && !isPage(rest): // the pseudo-user everyone has no such path
 		f.next(w, r)
 	case (rest == pathOPML || rest == pathFeedsOPML) && user != author.Everyone && f.FeedsOf != nil:
 		f.feedsOf(w, r, user)
@@ -179,8 +181,8 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// checkVisible returns an error for a disabled user. The error is not Gone, because readers would
-// unsubscribe permanently and the user can be enabled again.
+// checkVisible returns an error for a disabled user. The error is not Gone: after Gone, readers
+// unsubscribe permanently, but the user can be enabled again.
 //
 // spec:cloudburst#disabled-users
 func (f *Feeds) checkVisible(ctx context.Context, user string) error {
@@ -201,12 +203,12 @@ func (f *Feeds) split(u *url.URL) (user, rest string, below bool) {
 	}
 	user, rest, below = strings.Cut(u.Path[1:], "/")
 	switch {
-	case u.RawPath != "" && !isPage(rest): // no other path of this server contains an escape
+	case u.RawPath != "" && !isPage(rest): // other paths of this server contain no escapes
 		return "", "", false
 	case user == author.Everyone && f.Views != nil:
 		return user, rest, below
 	}
-	if !isName(user) || f.reserved[user] || len(user) == 4 && strings.Trim(user, "0123456789") == "" { // four digits are the archive of a year
+	if !isName(user) || f.reserved[user] || len(user) == 4 && strings.Trim(user, "0123456789") == "" { // four digits are the year of an archive
 		return "", "", false
 	}
 	return user, rest, below
@@ -274,8 +276,8 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, document st
 	f.answer(w, r, user, author.Public, document, account.Secret{})
 }
 
-// answer serves the public or a private feed of a user. Access is already checked, with the secret
-// of reader; its Plain is set if the secret is in the URL.
+// answer serves the public or a private feed of a user. The caller has checked the access. reader
+// is the secret that gave access; its Plain is set if the URL contains the secret.
 func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, document string, reader account.Secret) {
 	format, choose, err := f.format(r, document)
 	if err != nil {
@@ -284,7 +286,7 @@ func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, docum
 	}
 	now, err := f.Authors.Feed(r.Context(), user, name)
 	if err != nil && name == author.Private && fault.CodeOf(err) == fault.NotFound {
-		// Serve the public feed until a private feed is saved.
+		// Until a private feed is saved, its readers get the public feed.
 		now, err = f.Authors.Feed(r.Context(), user, author.Public)
 	}
 	if err != nil {
@@ -336,14 +338,14 @@ func (f *Feeds) serve(w http.ResponseWriter, r *http.Request, s syndicate.Source
 	return http.StatusOK, nil
 }
 
-// hit reports a response with a feed, or with the status that it has not changed.
+// hit reports that a feed, or the information that it has not changed, was sent.
 func (f *Feeds) hit(r *http.Request, a ServedFeed) {
 	if f.Hit != nil && (a.Status == http.StatusOK || a.Status == http.StatusNotModified || a.Status == http.StatusIMUsed) {
 		f.Hit(r, a)
 	}
 }
 
-// negotiated returns the format that the client prefers, for a URL with all formats.
+// negotiated returns the format that the client prefers, for a URL that offers all formats.
 func negotiated(w http.ResponseWriter, r *http.Request, now author.Feed) (string, error) {
 	w.Header()["Vary"] = []string{"Accept"}
 	return negotiate(r, now)
@@ -354,7 +356,7 @@ func (f *Feeds) format(r *http.Request, document string) (name string, choose bo
 	if r.URL.RawQuery != "" {
 		if name = r.URL.Query().Get("format"); name != "" {
 			known, err := render.Lookup(name)
-			return known.Name, false, unknownFormat(err) // known.Name is a constant; name would retain the request's memory
+			return known.Name, false, unknownFormat(err) // return known.Name, a constant, because name would keep the memory of the request
 		}
 	}
 	if document == pathSaved || document == pathAny {
@@ -376,7 +378,7 @@ func unknownFormat(err error) error {
 	return fault.Wrap(fault.NotFound, err, "%s.", strings.ToUpper(text[:1])+text[1:])
 }
 
-// endings lists the extensions in the order of the formats.
+// endings lists the file extensions, in the order of the formats.
 func (f *Feeds) endings() string {
 	var all []string
 	for _, format := range render.Formats() {
@@ -418,7 +420,7 @@ func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.D
 	if v, document, ok := f.viewIn(user, rest, query); ok {
 		ok = true
 		d, modified, err = f.ownView(ctx, v, document, query)
-		if rest != document || fault.CodeOf(err) != fault.NotFound || err == nil { // otherwise a saved document, which has no pages
+		if rest != document || fault.CodeOf(err) != fault.NotFound || err == nil { // otherwise it is a saved document, which has no pages
 			return d, modified, ok, err
 		}
 	}

@@ -98,7 +98,7 @@ func TestAcceptHeaderSelectsFormat(t *testing.T) {
 	d.save(t, author.Public, hostedRSS(1))
 	for _, c := range []struct{ accept, at string }{
 		{"", "/alice/rss.xml"},
-		{" ", "/alice/rss.xml"}, // Accept without a value
+		{" ", "/alice/rss.xml"}, // the header Accept is empty
 		{",", "/alice/rss.xml"},
 		{"*/*", "/alice/rss.xml"},
 		{"application/rss+xml, */*;q=0.1", "/alice/rss.xml"},
@@ -186,7 +186,7 @@ func TestMovedFeedRedirectsAndEndedFeedIsGoneInEveryFormat(t *testing.T) {
 	now := d.do(t, "GET", "/alice/rss.xml", "")
 	now.is(t, "moved for now", http.StatusFound, "https://b.example/now")
 	now.has(t, "moved for now", "Location", "https://b.example/now", "Cache-Control", "no-cache")
-	if strings.Contains(now.body, "redirect") { // by which readers would store the URL
+	if strings.Contains(now.body, "redirect") { // a permanent redirect would make readers store the new URL
 		t.Errorf("the body of a temporary redirect is %q", now.body)
 	}
 	if _, err := d.authors.End(t.Context(), "alice", author.Public); err != nil {

@@ -13,20 +13,21 @@ import (
 
 // offer is a format of a feed that Accept can select.
 type offer struct {
-	format string // "": as saved
+	format string // name of the format; "": as saved
 	kind   string // media type in lowercase, without parameters
 }
 
-// maxAccept is the maximum length of Accept in bytes, because each format scans it once.
+// maxAccept is the maximum length of the header Accept in bytes. It limits the work, because each
+// format scans the header once.
 const maxAccept = 4096
 
-// negotiate returns the format that the client prefers. Among equally preferred formats, the saved
-// document comes first, then the feed formats.
+// negotiate returns the format that the client prefers. If the client prefers several formats
+// equally, the saved document comes first, then the feed formats.
 //
 // spec:cloudburst#hosted-accept
 func negotiate(r *http.Request, now author.Feed) (string, error) {
 	lists := r.Header.Values("Accept")
-	if strings.Trim(strings.Join(lists, ""), " ,") == "" { // an empty list is no preference
+	if strings.Trim(strings.Join(lists, ""), " ,") == "" { // an empty header states no preference
 		return "", nil
 	}
 	all := 0
@@ -91,8 +92,8 @@ func kindOf(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// quality returns the weight of a media type in Accept, 0 to 1000: that of the most specific range.
-// Parameters other than q are ignored.
+// quality returns the weight of a media type in Accept, from 0 to 1000. The most specific matching
+// range determines the weight. Parameters other than q are ignored.
 func quality(lists []string, kind string) int {
 	q, exact := 0, 0
 	major, _, _ := strings.Cut(kind, "/")

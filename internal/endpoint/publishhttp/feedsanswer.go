@@ -15,14 +15,14 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Allowed methods at the URLs of feeds.
+// Methods that are allowed at the URLs of feeds.
 const (
 	methodsRead  = "GET, HEAD, OPTIONS"
 	methodsWrite = "GET, HEAD, OPTIONS, PUT, DELETE"
 )
 
-// allowRead reports whether a request reads, and rejects other requests. saves means that this URL
-// also accepts new versions.
+// allowRead reports whether a request has a reading method, and rejects other requests. saves means
+// that this URL also accepts new versions.
 func allowRead(w http.ResponseWriter, r *http.Request, saves bool) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -40,7 +40,7 @@ func methodsOf(saves bool) string {
 	return methodsRead
 }
 
-// preflight responds to OPTIONS. Pages of other sites may only read.
+// preflight responds to OPTIONS. It allows pages of other origins to read only.
 func preflight(w http.ResponseWriter, saves bool) {
 	head := w.Header()
 	head.Set("Allow", methodsOf(saves))
@@ -64,7 +64,7 @@ func serveMoved(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
 		_ = xml.EscapeText(&to, []byte(now.MovedTo)) // a strings.Builder never fails
 		status, location = http.StatusMovedPermanently, "<newLocation>"+to.String()+"</newLocation>"
 		w.Header().Set("Location", now.MovedTo)
-		if now.Temporary { // the document would make readers store the new URL
+		if now.Temporary { // the document would make readers store the new URL permanently
 			answerFound(w, r, now.MovedTo)
 			return true
 		}
@@ -74,7 +74,7 @@ func serveMoved(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
 	body := "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<redirect>\n  " + location + "\n</redirect>\n"
 	head := w.Header()
 	if head.Get("Cache-Control") == "" {
-		head.Set("Cache-Control", "max-age=300") // the feed can be restored
+		head.Set("Cache-Control", "max-age=300") // caches must not keep the response long, because the feed can be restored
 	}
 	head.Set("Content-Type", "text/xml; charset=utf-8")
 	head.Set("Content-Length", strconv.Itoa(len(body)))
@@ -88,7 +88,7 @@ func serveMoved(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
 	return true
 }
 
-// answerFound redirects temporarily. Caches must revalidate each time.
+// answerFound sends a temporary redirect. Caches must revalidate it for each request.
 //
 // spec:feedstate-2007#redirect-publish
 func answerFound(w http.ResponseWriter, r *http.Request, to string) {
@@ -114,7 +114,7 @@ func (f *Feeds) refuse(w http.ResponseWriter, r *http.Request, err error) {
 // It does not log the URL, which can contain a secret.
 func refuseWith(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int, err error) {
 	code := fault.CodeOf(err)
-	// Do not log a request that the client aborted.
+	// A request that the client aborted is not logged.
 	if log != nil && r.Context().Err() == nil && (code == fault.Internal || code == fault.Unavailable) {
 		log.WarnContext(r.Context(), "a request for a feed failed", "method", r.Method, "err", err)
 	}

@@ -13,13 +13,14 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// pathComments ends the path of the feed of the replies to a post.
+// pathComments is the end of the path of the feed with the replies to a post.
 const pathComments = "/comments.rss"
 
-// Comments returns the public replies to the post with a path; fault.NotFound.
+// Comments returns the feed of the public replies to the post at a path, or fault.NotFound.
 type Comments func(ctx context.Context, path string) (*feedformat.Feed, error)
 
-// commentsAt returns the path of the post whose feed of replies is at a path below a user.
+// commentsAt returns the path of the post whose replies are the feed at rest, a path below the
+// user.
 func (f *Feeds) commentsAt(user, rest string) (post string, ok bool) {
 	of, ok := strings.CutSuffix(rest, pathComments)
 	if !ok || f.Comments == nil || user == "" || strings.Count(of, "/") != 3 || !isPage(of) {

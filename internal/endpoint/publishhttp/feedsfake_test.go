@@ -36,8 +36,8 @@ const (
 // fakeAccounts authenticates alice, and her reader bob. It records the attempts.
 type fakeAccounts struct {
 	mu     sync.Mutex
-	tried  []string // interface and name
-	fail   error    // error of all methods
+	tried  []string // interface and name of each login attempt
+	fail   error    // error that all methods return
 	nonces map[string]bool
 }
 
@@ -192,7 +192,7 @@ func (s *memoryStore) ListUnnotified(context.Context, string, string, int) ([]au
 }
 func (s *memoryStore) MarkNotified(context.Context, string, string, int64) error { return nil }
 
-// harness contains the endpoints of hosted feeds and everything around them.
+// harness contains the endpoints of hosted feeds with the services that they use.
 type harness struct {
 	*Feeds
 	authors  *author.Feeds
@@ -248,7 +248,8 @@ type answer struct {
 	body string
 }
 
-// do sends a request. headers are pairs of name and value, or "basic" and a name:password.
+// do sends a request. headers are alternating names and values. The name "basic" has the value
+// name:password.
 func (d *harness) do(t *testing.T, method, target, body string, headers ...string) answer {
 	t.Helper()
 	var in io.Reader
@@ -273,7 +274,7 @@ func (d *harness) do(t *testing.T, method, target, body string, headers ...strin
 	return a
 }
 
-// is checks the status and that the body contains some words.
+// is checks the status, and that the body contains the given words.
 func (a answer) is(t *testing.T, what string, status int, words ...string) {
 	t.Helper()
 	if a.StatusCode != status {
@@ -286,7 +287,7 @@ func (a answer) is(t *testing.T, what string, status int, words ...string) {
 	}
 }
 
-// has checks headers: pairs of name and value.
+// has checks headers, given as alternating names and values.
 func (a answer) has(t *testing.T, what string, headers ...string) {
 	t.Helper()
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -296,7 +297,8 @@ func (a answer) has(t *testing.T, what string, headers ...string) {
 	}
 }
 
-// send sends bytes over a connection, closes its write side and returns the whole response.
+// send sends bytes over a connection, closes the connection for writing, and returns the whole
+// response.
 func (d *harness) send(t *testing.T, request string) string {
 	t.Helper()
 	srv := httptest.NewServer(d)

@@ -20,14 +20,14 @@ const realm = "private feed"
 
 // privatePath is a path below /<user>/private/.
 type privatePath struct {
-	slug     string // group
-	secret   string // secret of a reader in the path, if named
+	slug     string // slug of the group
+	secret   string // secret of a reader, if the path contains one
 	named    bool
 	document string // rss.xml, feed, feed.EXT or media/HASH/NAME
 }
 
-// splitPrivate splits [GROUP/][SECRET/]DOCUMENT. The default group has no GROUP; without groups, there is
-// no other.
+// splitPrivate splits a path of the form [GROUP/][SECRET/]DOCUMENT. GROUP is absent for the default
+// group. If groups is not set, there is only the default group.
 func splitPrivate(rest string, groups bool) privatePath {
 	p := privatePath{slug: author.DefaultGroup}
 	first, behind, more := strings.Cut(rest, "/")
@@ -52,8 +52,9 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, rest strin
 	head.Set("X-Robots-Tag", "noindex, nofollow")
 	p := splitPrivate(rest, f.Group != nil)
 	if !p.named {
-		// A browser with the password also sends it for requests by other sites' pages, and a
-		// script (feed.js) would run in such a page.
+		// After the user has entered the password, a browser also sends it with requests that pages
+		// of other sites cause, and the script feed.js would run in such a page. This header
+		// prevents that.
 		head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	}
 	file := f.Media != nil && strings.HasPrefix(p.document, pathMedia)
@@ -100,9 +101,10 @@ func (f *Feeds) openPrivate(r *http.Request, user string, p privatePath) (reader
 	return reader, err
 }
 
-// privateSource returns the source of a private feed for one reader. The document names the reader's
-// own topic. If the reader's secret is in the URL of the feed, the document also puts it into the
-// URLs of the media files. Otherwise the reader sends the secret in a header with each request.
+// privateSource returns the source of a private feed for one reader. The document names the
+// reader's own topic. If the reader's secret is in the URL of the feed, the document also puts it
+// into the URLs of the media files. Otherwise the reader sends the secret in a header of each
+// request, so the URLs stay without it.
 func (f *Feeds) privateSource(now author.Feed, reader account.Secret) syndicate.Source {
 	h := f.hosted(now.User, now.Name)
 	s := h.privateSource(now)
@@ -127,8 +129,8 @@ func (f *Feeds) privateSource(now author.Feed, reader account.Secret) syndicate.
 	return s
 }
 
-// IsPrivatePath reports whether p is a path of a private feed, with or without the secret and in
-// any spelling.
+// IsPrivatePath reports whether p is a path of a private feed, with or without a secret and in any
+// spelling.
 //
 // spec:cloudburst#hosted-private
 func IsPrivatePath(p string) bool {
@@ -136,7 +138,7 @@ func IsPrivatePath(p string) bool {
 	return isName(user) && (rest == "private" || strings.HasPrefix(rest, "private/"))
 }
 
-// IsSecretPath reports whether p contains a reader's secret as created by this program.
+// IsSecretPath reports whether p contains a reader's secret in the form that this program creates.
 func IsSecretPath(p string) bool {
 	user, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+p), "/"), "/")
 	private, rest, _ := strings.Cut(rest, "/")
@@ -148,7 +150,8 @@ func IsSecretPath(p string) bool {
 	return isName(user) && private == "private" && len(selector) == 12 && len(secret) == 32
 }
 
-// errNoFeed is the only error for a missing or inaccessible private feed, whatever the reason.
+// errNoFeed returns the error for every private feed that is missing or inaccessible. It is always
+// the same, so that it does not reveal the reason.
 func errNoFeed() error { return fault.New(fault.NotFound, "There is no such feed here.") }
 
 // openByURL checks the secret in the URL.
@@ -157,7 +160,7 @@ func (f *Feeds) openByURL(r *http.Request, user string, p privatePath) (account.
 	return f.Accounts.OpenByURL(r.Context(), user, author.GroupFeed(p.slug), selector, secret, f.caller(r, "token"))
 }
 
-// openByHeader checks the secret in a Basic or WSSE header.
+// openByHeader checks the secret in the header of Basic or WSSE authentication.
 func (f *Feeds) openByHeader(r *http.Request, user string, p privatePath) (account.Secret, error) {
 	token, there, err := wsse.FromHeader(r.Header)
 	switch {

@@ -16,25 +16,25 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// maxHosted is the maximum number of cached feeds; beyond it the cache is cleared.
+// maxHosted is the maximum number of cached feeds. When there are more, the whole cache is cleared.
 const maxHosted = 10_000
 
-// hosted caches the constant data of a feed, so that requests do not allocate it.
+// hosted caches the constant data of a feed, so that requests need not allocate them.
 type hosted struct {
 	key, user, name, public string
 	base                    string // path prefix of all formats, "/USER/"
-	at                      string // URL of base
+	at                      string // URL of base, without a format
 	page                    int    // page number of a feed in pages; 0: not paged
 	unannounced             bool   // the feed has no notifications
 	feeds                   *Feeds
 	template                syndicate.Source
-	privateOptions          func(format string) render.Options // Render of the private feed
+	privateOptions          func(format string) render.Options // options of the renderer for the private feed
 
 	mu    sync.RWMutex
-	infos map[string]*docInfo // by format
+	infos map[string]*docInfo // key: format
 }
 
-// docInfo contains the declarations of a document about itself, in addition to the feed.
+// docInfo contains what a document declares about itself, in addition to the feed.
 type docInfo struct {
 	options render.Options
 	link    []string
@@ -82,7 +82,8 @@ func (f *Feeds) newHosted(user, name, public string) *hosted {
 	return h
 }
 
-// cacheKey returns the key of the rendered documents, which name the URL of the feed.
+// cacheKey returns the key under which rendered documents are cached. It contains the URL of the
+// feed, because the documents do.
 func (h *hosted) cacheKey() string {
 	if h.at == h.public+h.base {
 		return h.key
@@ -90,7 +91,7 @@ func (h *hosted) cacheKey() string {
 	return h.key + " " + h.at
 }
 
-// refer is like referred for a feed that may be at the domain of its author.
+// refer is like referred, but also handles a feed at the domain of its author.
 func (h *hosted) refer(format, href string) string {
 	rest, below := strings.CutPrefix(href, h.at)
 	if !below {
@@ -100,15 +101,16 @@ func (h *hosted) refer(format, href string) string {
 	return locate(h.feeds, path)
 }
 
-// Relocate applies changed results of Locate of f.
+// Relocate makes f use new results of its function Locate. Call it after the URL of a path has
+// changed.
 func Relocate(f *Feeds) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.kept)
 }
 
-// withCloud adds the cloud and hub of this server to a saved document that names neither. If that
-// is impossible, it returns doc unchanged.
+// withCloud adds the cloud and hub of this server to a saved document that declares neither. If the
+// document does not allow that, it is returned unchanged.
 //
 // spec:cloudburst#add-cloud
 func (h *hosted) withCloud(ctx context.Context, doc []byte, contentType string) []byte {
@@ -129,8 +131,8 @@ func (h *hosted) source(now author.Feed) syndicate.Source {
 	return s
 }
 
-// privateSource returns the same for readers with a secret. It names neither a hub, which would
-// learn the URL, nor the URL itself.
+// privateSource returns the current version for readers with a secret. It contains neither a hub
+// nor its own URL: the hub would learn the URL, which may contain the secret.
 func (h *hosted) privateSource(now author.Feed) syndicate.Source {
 	s := h.source(now)
 	s.Private, s.Link, s.Render = true, nil, h.privateOptions
@@ -159,7 +161,7 @@ func (h *hosted) about(format string) *docInfo {
 	return t
 }
 
-// newInfo determines the URL of a document, its hub and the other formats.
+// newInfo determines what a document in a format declares: its URL, its hub and the other formats.
 //
 // spec:cloudburst#hosted-hubs
 func (h *hosted) newInfo(format string) *docInfo {
@@ -196,7 +198,7 @@ func alternatesOf(base string) []feedformat.Link {
 	var all []feedformat.Link
 	for _, format := range render.Formats() {
 		if format.Ext != "" && format.Name != "html" {
-			kind, _, _ := strings.Cut(format.Type, ";") // programs that search for feeds compare the type without parameters
+			kind, _, _ := strings.Cut(format.Type, ";") // programs that search for feeds compare the media type without parameters
 			all = append(all, feedformat.Link{Rel: "alternate", Href: formUnder(base, format.Name), Type: kind, Title: format.Title})
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// overtaken saves a feed again between two reads.
+// overtaken is a store in which a feed is saved again between two reads.
 type overtaken struct {
 	*author.Feeds
 	save func()

@@ -17,9 +17,9 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// Each reader of a private feed has a topic of their own at the hub, so that their subscription ends
-// with their secret. Its URL names neither the author nor the group:
-// /private/topic/NAME/rss.xml. It serves the feed, as the URL with the secret does.
+// Each reader of a private feed has a topic of their own at the hub, so that their subscription
+// ends with their secret. Its URL names neither the author nor the group:
+// /private/topic/NAME/rss.xml. The URL serves the feed, like the URL that contains the secret.
 
 // topicForms returns the formats of a private feed that have a topic; "" is the saved document.
 func topicForms() []string { return []string{"", "atom", "jsonfeed"} }
@@ -73,7 +73,7 @@ func (f topics) open(ctx context.Context, topic string, from account.Caller) (ac
 	return reader, err
 }
 
-// own returns the document of a topic for the hub. ok is false for other paths.
+// own returns the document of a topic, for the hub. ok is false if path is not a topic.
 func (f topics) own(ctx context.Context, path, query string) (d *serve.Document, now author.Feed, ok bool, err error) {
 	rest, ok := strings.CutPrefix(path, event.PrivateTopics)
 	if !ok {
@@ -94,7 +94,7 @@ func (f topics) own(ctx context.Context, path, query string) (d *serve.Document,
 	if err == nil {
 		now, err = f.Authors.Feed(ctx, reader.User, reader.Feed)
 	}
-	switch { // no error names the feed
+	switch { // errors must not contain the URL of the feed
 	case err != nil:
 	case now.MovedTo != "":
 		err = fault.New(fault.Unreadable, "The feed has moved.")
@@ -109,8 +109,8 @@ func (f topics) own(ctx context.Context, path, query string) (d *serve.Document,
 }
 
 // declare makes the documents of a private feed name the topic of their reader, the hub and the
-// cloud of this server. A saved document that names a hub, or has no place for one, stays as it is:
-// the Link header names them.
+// cloud of this server. A saved document that already names a hub, or whose format cannot name one,
+// is not changed: the Link header contains this information.
 func (f topics) declare(s *syndicate.Source, h *hosted, reader account.Secret) {
 	base := h.public + event.PrivateTopics + f.Topics.Topic(reader) + "/"
 	about := func(format string) render.Options {

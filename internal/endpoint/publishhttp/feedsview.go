@@ -22,8 +22,8 @@ type Views interface {
 	ViewDocument(ctx context.Context, v author.View, o render.Options) (doc []byte, contentType string, err error)
 }
 
-// isPage reports whether the path after the user name can be a page or a feed of some of the user's
-// posts.
+// isPage reports whether rest, the path after the user name, can be a page of the user or a feed of
+// some of the user's posts.
 func isPage(rest string) bool {
 	first, _, _ := strings.Cut(rest, "/")
 	switch {
@@ -63,7 +63,7 @@ func (f *Feeds) viewAt(user, rest string) (v author.View, document string, ok bo
 	return v, "", false
 }
 
-// viewIn is like viewAt with the page number from the query.
+// viewIn is like viewAt, and reads the page number from the query.
 func (f *Feeds) viewIn(user, rest, query string) (v author.View, document string, ok bool) {
 	v, document, ok = f.viewAt(user, rest)
 	n := pageOf(query)
@@ -88,7 +88,7 @@ func isDocument(s string) bool {
 	return s == pathSaved || s == pathAny || strings.HasPrefix(s, extPrefix)
 }
 
-// pageOf returns the page number in a query; 0 if there is none.
+// pageOf returns the page number in a query, or 0 if there is none.
 func pageOf(query string) int {
 	if !strings.Contains(query, "page=") {
 		return 0
@@ -115,8 +115,8 @@ func paged(path string, n int) string {
 	return path + "?page=" + strconv.Itoa(n)
 }
 
-// referred returns the URL that a link should have in another format. Links to a saved document of
-// this server are changed to that format.
+// referred returns the URL that a link has in a document of another format. A link to a saved
+// document of this server becomes a link to the document in that format.
 func referred(public, format, href string) string {
 	rest, own := strings.CutPrefix(href, public+"/")
 	if !own || format == "" {
@@ -139,7 +139,7 @@ func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, docu
 		preflight(w, false)
 		return
 	}
-	if name := author.CategoryName(v.Category); name != v.Category && name != "" { // the category as people write it
+	if name := author.CategoryName(v.Category); name != v.Category && name != "" { // redirect to the name of the category as people write it
 		v.Category = name
 		to := v.Base() + document
 		if r.URL.RawQuery != "" {
@@ -235,7 +235,7 @@ func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source 
 	return s
 }
 
-// ownView is like ownDocument for a view.
+// ownView is like OwnDocument for a view.
 func (f *Feeds) ownView(ctx context.Context, v author.View, document, query string) (d *serve.Document, modified time.Time, err error) {
 	format, _, err := f.format(&http.Request{URL: &url.URL{RawQuery: query}}, document)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// viewer returns documents of views. Version 0 is a view that does not exist.
+// viewer is a Views whose documents a test sets. A view with version 0 does not exist.
 type viewer struct {
-	version map[string]int64 // by View.Base
+	version map[string]int64 // key: View.Base
 	asked   int
 }
 

@@ -18,7 +18,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// write saves or ends a feed. It returns false if the request does neither.
+// write handles a request that saves or ends a feed. It returns false if the request does neither.
 func (f *Feeds) write(w http.ResponseWriter, r *http.Request, user, name string) bool {
 	var err error
 	switch r.Method {
@@ -53,7 +53,8 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 	if err != nil {
 		return err
 	}
-	// Ignore the errors: a writer without deadlines is behind a proxy that limits the time.
+	// Ignore the errors: a writer that supports no deadlines is behind a proxy that limits the
+	// time.
 	rc := http.NewResponseController(w)
 	_, _ = rc.SetReadDeadline(time.Now().Add(endpoint.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(endpoint.UploadTimeout+endpoint.AnswerTimeout))
 	doc, err := readDocument(r)
@@ -71,7 +72,7 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 	}
 	head := w.Header()
 	if !now.AddCloud || now.Push != author.PushMissing { // otherwise the served document differs from doc
-		head.Set("ETag", `"`+serve.TagOf(doc)+`"`) // of doc, even if another version was saved in the meantime
+		head.Set("ETag", `"`+serve.TagOf(doc)+`"`) // the tag of doc, even if another version was saved meanwhile
 		head.Set("Last-Modified", now.SavedAt.UTC().Format(http.TimeFormat))
 	}
 	addWarning(head, now.Warning())
@@ -101,7 +102,7 @@ func (f *Feeds) end(w http.ResponseWriter, r *http.Request, user, name string) e
 	return nil
 }
 
-// address returns the path at which a feed is saved and read.
+// address returns the path at which programs save and read a feed.
 func address(user, name string) string {
 	if name == author.Private {
 		return "/" + user + "/private/" + pathSaved
@@ -109,7 +110,7 @@ func address(user, name string) string {
 	return "/" + user + "/" + pathSaved
 }
 
-// refusedAuthor is the message for every failed login, whatever the reason.
+// refusedAuthor is the message for every failed login, so that it does not reveal the reason.
 const refusedAuthor = "The name or the password is wrong. Send those of your account, or a token, by HTTP Basic or as a bearer token."
 
 // authorizeWrite checks that the request may write as user: with the password, or with a token that
@@ -188,12 +189,12 @@ func acceptable(r *http.Request) error {
 	return nil
 }
 
-// documentType reports whether programs send feeds with this media type. The document itself
-// determines its format, but an unrelated type is a mistake.
+// documentType reports whether a media type is plausible for a feed. The format is detected from
+// the document itself, but an unrelated type means that the client made a mistake.
 func documentType(kind string) bool {
 	switch kind {
 	case "", "text/xml", "application/xml", "application/json", "text/json", "application/x-cdf", "text/plain", "application/octet-stream",
-		"application/x-www-form-urlencoded": // curl's default for any data
+		"application/x-www-form-urlencoded": // the default of curl for any data
 		return true
 	}
 	return strings.HasSuffix(kind, "+xml") && kind != "application/xhtml+xml" && kind != "image/svg+xml" || strings.HasSuffix(kind, "+json")
@@ -205,7 +206,7 @@ func readDocument(r *http.Request) ([]byte, error) {
 	if r.ContentLength >= 0 {
 		doc = make([]byte, r.ContentLength)
 		_, err = io.ReadFull(r.Body, doc)
-	} else { // chunked: the program does not know the size yet
+	} else { // chunked body: the size is not known before the end
 		doc, err = io.ReadAll(io.LimitReader(r.Body, author.MaxDocument+1))
 	}
 	switch {
@@ -217,8 +218,8 @@ func readDocument(r *http.Request) ([]byte, error) {
 	return doc, nil
 }
 
-// condition checks If-Match and If-None-Match. base is the version that may be replaced, for the
-// Base of the document.
+// condition checks the headers If-Match and If-None-Match. base is the version that the document
+// may replace.
 func (f *Feeds) condition(r *http.Request, user, name string) (now author.Feed, base int64, err error) {
 	now, err = f.Authors.Feed(r.Context(), user, name)
 	there := err == nil && !now.Gone
@@ -250,7 +251,7 @@ func preconditionFailed(text string) error {
 	return endpoint.WithStatus(http.StatusPreconditionFailed, fault.New(fault.Conflict, "%s", text))
 }
 
-// matchesTag reports whether a list of tags contains tag, in any compressed form.
+// matchesTag reports whether a list of tags contains tag or the tag of a compressed form.
 func matchesTag(lists []string, tag string, weakToo bool) bool {
 	for _, list := range lists {
 		for t, weak, rest := serve.NextTag(list); t != ""; t, weak, rest = serve.NextTag(rest) {

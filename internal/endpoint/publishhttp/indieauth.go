@@ -23,15 +23,15 @@ import (
 type IndieAuth struct {
 	Accounts IndieAuthAccounts
 	Public   func() string // public origin
-	// Writer returns the profile of a user, and Photo the URL of its image. nil: profiles contain
-	// only the URL.
+	// Writer returns the profile of a user, and Photo the URL of the user's image. If they are nil,
+	// a profile contains only the URL of the user's page.
 	Writer  func(ctx context.Context, user string) (author.Writer, error)
 	Photo   func(w author.Writer) string
 	Trusted []netip.Prefix // see [endpoint.CallerAddr]
 	Log     *slog.Logger   // nil: no log
 }
 
-// IndieAuthAccounts is the part of accounts that [IndieAuth] uses.
+// IndieAuthAccounts is the part of [account.Accounts] that [IndieAuth] uses.
 type IndieAuthAccounts interface {
 	Redeem(ctx context.Context, code string, fits func(account.Authorization) error, from account.Caller) (account.Authorization, error)
 	NewClientToken(ctx context.Context, z account.Authorization) (plain string, t account.Token, err error)
@@ -50,7 +50,7 @@ const (
 
 const viaIndieAuth = "indieauth"
 
-// IndieAuth scopes for the profile; tokens do not have them.
+// Scopes of IndieAuth for the profile. They are never scopes of a token.
 const (
 	scopeProfile = "profile"
 	scopeEmail   = "email"
@@ -101,7 +101,7 @@ func (i *IndieAuth) caller(ctx context.Context) account.Caller {
 // me returns the URL of a user's page.
 func (i *IndieAuth) me(user string) string { return i.Public() + "/" + user + "/" }
 
-// indieAuthError converts an error for programs. code is that of a refusal.
+// indieAuthError converts an error for programs. code is the IndieAuth error code of a refusal.
 func indieAuthError(code string, err error) error {
 	if err == nil {
 		return nil
@@ -118,8 +118,8 @@ func indieAuthError(code string, err error) error {
 	return e
 }
 
-// Redeem redeems a code. A code without a token scope gives no token, and can be redeemed at the
-// authorization endpoint.
+// Redeem redeems an authorization code. If no scope of a token was granted, no token is issued;
+// such a code can also be redeemed at the authorization endpoint.
 func (i *IndieAuth) Redeem(ctx context.Context, e indieauth.Exchange) (indieauth.Grant, error) {
 	var wrong *indieauth.Error
 	fits := func(z account.Authorization) error {
@@ -164,7 +164,7 @@ func (i *IndieAuth) Redeem(ctx context.Context, e indieauth.Exchange) (indieauth
 	return g, nil
 }
 
-// profile returns what a program may see of a user; nil: nothing.
+// profile returns what a program may see of a user, or nil if it may see nothing.
 //
 // spec:indieauth-2024#profile
 func (i *IndieAuth) profile(ctx context.Context, z account.Authorization) (*indieauth.Profile, error) {
@@ -230,14 +230,14 @@ func (i *IndieAuth) Revoke(ctx context.Context, token string) error {
 	return indieAuthError(indieauth.InvalidRequest, err)
 }
 
-// IndieAuthClients reads the metadata of programs through the guarded fetcher.
+// IndieAuthClients reads the metadata of programs. Web must refuse forbidden addresses.
 type IndieAuthClients struct{ Web endpoint.Getter }
 
 const clientTimeout = 8 * time.Second
 
-// Client reads the document at the URL of a program. It does not read a program on the user's own
-// computer, because its URL would mean this server. If the document cannot be read, the result has
-// only an ID, and the error is the reason.
+// Client reads the document at the URL of a program. For a program on the user's own computer it
+// reads nothing, because a loopback URL would lead to this server. If the document cannot be read,
+// the result has only an ID, and the error is the reason.
 //
 // spec:cloudburst#indieauth-clients
 func (c *IndieAuthClients) Client(ctx context.Context, id string) (indieauth.Client, error) {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-// appPages maps URLs to documents with their types.
+// appPages contains documents. The key is the URL, the value is the media type and the text.
 type appPages map[string][2]string
 
 func (p appPages) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) {

@@ -14,7 +14,8 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// callbackOf returns the callback function of a JSONP request; "" is the default function.
+// callbackOf returns the callback function that a JSONP request names, or "" for the default
+// function.
 func callbackOf(format string, query string) (string, error) {
 	if format != "jsonp" || query == "" {
 		return "", nil
@@ -33,8 +34,8 @@ func callbackOf(format string, query string) (string, error) {
 	return name, nil
 }
 
-// withCallback returns a JSONP document with another function. It is not cached, because it differs
-// between clients.
+// withCallback returns a copy of a JSONP document that calls another function. The copy is not
+// cached, because clients use different names.
 //
 // spec:cloudburst#jsonp-callback
 func withCallback(d *serve.Document, name string, modified time.Time, cache string) *serve.Document {

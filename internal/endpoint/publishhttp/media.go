@@ -26,11 +26,11 @@ type Media interface {
 // pathMedia is the prefix of file paths, after the user.
 const pathMedia = "media/"
 
-// mediaPause limits the time of one write to a client.
+// mediaPause is the time limit of one write to a client.
 const mediaPause = 30 * time.Second
 
-// media serves /<user>/media/<hash>/<name>. The content of a hash never changes, so caches may keep
-// it forever.
+// media serves /<user>/media/<hash>/<name>. A URL contains the hash of the content, which therefore
+// never changes, so caches may keep it forever.
 //
 // spec:cloudburst#media-addresses
 func (f *Feeds) media(w http.ResponseWriter, r *http.Request, user, rest string) {
@@ -60,7 +60,7 @@ func (f *Feeds) media(w http.ResponseWriter, r *http.Request, user, rest string)
 		f.refuse(w, r, fault.New(fault.NotFound, "There is no such file."))
 		return
 	}
-	if path := f.Media.Path(file); path != r.URL.Path { // each file has only one URL
+	if path := f.Media.Path(file); path != r.URL.Path { // redirect, so that each file has one URL only
 		http.Redirect(w, r, path, http.StatusMovedPermanently)
 		return
 	}
@@ -72,8 +72,8 @@ func (f *Feeds) media(w http.ResponseWriter, r *http.Request, user, rest string)
 	http.ServeContent(paced{w}, r, "", file.AddedAt, content)
 }
 
-// privateMedia serves a file to readers of a group. Access is already checked. A private file is
-// served for a group only if one of its posts uses it.
+// privateMedia serves a file to readers of a group. The caller has checked the access. A private
+// file is served only if a post for this group uses it.
 func (f *Feeds) privateMedia(w http.ResponseWriter, r *http.Request, user string, p privatePath) {
 	none := fault.New(fault.NotFound, "There is no such file.")
 	hash, name, _ := strings.Cut(strings.TrimPrefix(p.document, pathMedia), "/")
@@ -96,7 +96,7 @@ func (f *Feeds) privateMedia(w http.ResponseWriter, r *http.Request, user string
 		return
 	}
 	mediaHeader(w.Header(), file)
-	policy := "same-origin" // see private
+	policy := "same-origin" // for the same reason as in private
 	if p.named {
 		policy = "cross-origin"
 	}
@@ -121,11 +121,12 @@ func mediaHeader(head http.Header, file author.File) {
 	}
 	policy := "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
 	if file.Type == "application/pdf" {
-		// Browsers show no PDF in a sandbox; their viewers are sandboxes.
+		// Browsers do not show a PDF file inside a sandbox, but their PDF viewers are sandboxes
+		// themselves.
 		policy = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"
 	}
 	head.Set("Content-Type", file.Type)
-	head.Set("Content-Disposition", place+`; filename="`+file.Name+`"`) // contains only letters, digits, ., _ and -
+	head.Set("Content-Disposition", place+`; filename="`+file.Name+`"`) // the name contains only letters, digits, ., _ and -
 	head.Set("ETag", `"`+file.Hash+`"`)
 	head.Set("Cache-Control", "public, max-age=31536000, immutable")
 	head.Set("Content-Security-Policy", policy)
@@ -134,7 +135,7 @@ func mediaHeader(head http.Header, file author.File) {
 	head.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
-// paced extends the write deadline before each write of a long response.
+// paced is a ResponseWriter that extends the write deadline before each write of a long response.
 type paced struct{ http.ResponseWriter }
 
 func (p paced) Write(b []byte) (int, error) {

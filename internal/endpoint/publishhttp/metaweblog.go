@@ -23,19 +23,19 @@ type MetaWeblog struct {
 	Files    Files // nil: files are not supported
 	Accounts Accounts
 	Public   func() string // public origin of this server
-	// Known returns nil for an existing user, otherwise the fault for the response.
+	// Known returns nil if a user exists, and otherwise the fault to send.
 	Known    func(ctx context.Context, user string) error
 	Trusted  []netip.Prefix // see [endpoint.CallerAddr]
 	Log      *slog.Logger   // nil: no log
-	MaxMedia int64          // bytes of a file [16 MiB]
+	MaxMedia int64          // maximum bytes of a file [16 MiB]
 	Version  string         // version of the program, for wp.getOptions
 }
 
 // viaMetaWeblog is the name of the interface in the log.
 const viaMetaWeblog = "metaWeblog"
 
-// defaultMedia is the maximum size of a file by XML-RPC, in bytes. A whole call is in memory at
-// once, so larger files need another interface.
+// defaultMedia is the maximum size of a file by XML-RPC, in bytes. An XML-RPC call is held in
+// memory as a whole, so larger files need another interface.
 const defaultMedia = 16 << 20
 
 // Methods returns the methods for the XML-RPC endpoint.
@@ -43,9 +43,9 @@ func (m *MetaWeblog) Methods() []xmlrpc.Method {
 	return (&metaweblog.Server{Backend: m, Software: "Cloudburst", Version: m.Version, Fault: m.fault}).Methods()
 }
 
-// LargeMethods returns the maximum size in bytes of the methods with large calls.
+// LargeMethods returns, for each method with large calls, the maximum size of a call in bytes.
 func (m *MetaWeblog) LargeMethods() map[string]int64 {
-	// Escaping can expand a markup character to six bytes; base64 has a line break every 76
+	// Escaping can expand a markup character to six bytes. base64 has a line break every 76
 	// characters.
 	const text = 6*author.MaxSource + 64<<10
 	return map[string]int64{
@@ -64,7 +64,7 @@ func (m *MetaWeblog) maxMedia() int64 {
 	return defaultMedia
 }
 
-// scopesOf returns the scopes that allow an access; a token needs one of them.
+// scopesOf returns the scopes that allow an access. A token needs at least one of these scopes.
 func scopesOf(to metaweblog.Access) []string {
 	switch to {
 	case metaweblog.Create:
@@ -75,13 +75,13 @@ func scopesOf(to metaweblog.Access) []string {
 		return []string{"delete"}
 	case metaweblog.Upload:
 		return []string{"media"}
-	case metaweblog.Read: // includes drafts, so a token for reading feeds is not enough
+	case metaweblog.Read: // reading includes drafts, so a token for reading feeds is not enough
 		return []string{"update", "create", "delete"}
 	}
 	return []string{"update", "create", "delete", "media"}
 }
 
-// LogIn checks the password, or a token for the access.
+// LogIn checks the password, or a token with a scope that allows the access.
 //
 // spec:cloudburst#metaweblog-log-in
 func (m *MetaWeblog) LogIn(ctx context.Context, name, password string, to metaweblog.Access) (metaweblog.Session, error) {
@@ -117,7 +117,7 @@ func (m *MetaWeblog) fault(ctx context.Context, method string, err error) error 
 	return &xmlrpc.Fault{Code: faultCodeOf(code, login, err), String: fault.Message(err)}
 }
 
-// faultCodeOf returns the code that editors know.
+// faultCodeOf returns the fault code that editors expect.
 func faultCodeOf(code fault.Code, login bool, err error) int {
 	switch code {
 	case fault.Invalid, fault.Unsupported:

@@ -79,13 +79,14 @@ func TestPostsOfAnEditorAreReadBackAndAppearInEveryFormat(t *testing.T) {
 	}
 }
 
-// readable returns a document without the different ways of escaping markup.
+// readable returns a document with all ways of escaping markup made equal.
 func readable(s string) string {
 	s = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\x3c`, "<").Replace(s)
 	return html.UnescapeString(html.UnescapeString(s))
 }
 
-// echo sends a post back unchanged, which must not change it.
+// echo sends a post back as the editor received it, and checks that the stored post does not
+// change.
 func echo(t *testing.T, w *weblog, c *metaweblog.Client, id string) {
 	t.Helper()
 	before := w.saved(t, id)
@@ -124,7 +125,7 @@ func TestPostSentBackByAnEditorIsUnchanged(t *testing.T) {
 		} {
 			id := w.rich(t, format, source)
 			echo(t, w, c, id)
-			// Programs that know fewer fields send fewer.
+			// Some programs know fewer fields and therefore send fewer.
 			p := must[metaweblog.Post](t)(c.Post(t.Context(), id))
 			before := w.saved(t, id)
 			for _, e := range []metaweblog.Edit{
@@ -400,7 +401,7 @@ func TestUploadedFilesAreServed(t *testing.T) {
 	}
 	id := must[string](t)(c.NewPost(ctx, metaweblog.Edit{Title: new("a"), Enclosure: &metaweblog.Enclosure{URL: f.URL, Type: f.Type, Length: int64(len(gif))}, Publish: new(true)}))
 	if p := w.saved(t, id); len(p.Enclosures) != 1 || !strings.HasPrefix(p.Enclosures[0].URL, "/alice/media/") {
-		t.Errorf("%+v", p.Enclosures) // it does not change with the server's name
+		t.Errorf("%+v", p.Enclosures) // the stored URL does not depend on the name of the server
 	}
 	echo(t, w, c, id)
 	w.do(t, "GET", "/alice/rss.xml", "").is(t, "the feed", http.StatusOK, `url="`+f.URL+`"`)
@@ -414,7 +415,7 @@ func TestXMLRPCCallsThatContainFileOrTextCanBeLarge(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
-	w.editor.Files = nil // the call arrives, which is all this test checks
+	w.editor.Files = nil // the test checks only that the call arrives
 	for size, want := range map[int]int{200 << 10: xmlrpc.CodeParams, 1 << 20: xmlrpc.CodeParams, 16 << 20: xmlrpc.CodeParams} {
 		if _, err := c.Upload(ctx, metaweblog.Media{Bits: bytes.Repeat([]byte{7}, size)}); !isFault(err, want) || !strings.Contains(err.Error(), "does not support files") {
 			t.Errorf("%d bytes: %v", size, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzPostSentBackByAnEditor checks that sending back a text as an editor got it does not change the post,
-// for all texts and kinds of editors.
+// FuzzPostSentBackByAnEditor checks for all texts and all kinds of editors: if an editor sends back
+// a post as it received it, the post does not change.
 func FuzzPostSentBackByAnEditor(f *testing.F) {
 	f.Add("# Tea\r\n\r\n* one & <b>two</b>\n\n<!--more-->\n\nand *more*", byte(0), false)
 	f.Add("<p>a</p>\n<!--more--><p>b</p><!--more-->", byte(1), true)

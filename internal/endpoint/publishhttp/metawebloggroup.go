@@ -7,8 +7,8 @@ import (
 	"cloudburst/internal/author"
 )
 
-// groupPrefix begins the categories by which editors name groups: "private:family". The interface
-// has no other member for the readers of a post that editors show.
+// groupPrefix is the prefix of categories that represent groups in editors: "private:family". The
+// interface has no other field for the readers of a post that editors show.
 //
 // spec:cloudburst#metaweblog-groups
 const groupPrefix = "private:"
@@ -22,7 +22,7 @@ func groupCategories(slugs []string) []string {
 	return all
 }
 
-// splitGroups returns the categories that name no group, and the slugs of the groups.
+// splitGroups separates labels into categories and the slugs of groups.
 func splitGroups(labels []string) (categories, groups []string) {
 	categories = []string{}
 	for _, label := range labels {

@@ -8,8 +8,8 @@ import (
 	"cloudburst/protocol/metaweblog"
 )
 
-// TestKeywordsAreKeptWhenEditorsSetCategories makes the calls in the order of MarsEdit and Movable Type clients: the
-// post, its categories, the post again.
+// TestKeywordsAreKeptWhenEditorsSetCategories makes the same calls in the same order as MarsEdit
+// and clients of Movable Type: the post, its categories, the post again.
 func TestKeywordsAreKeptWhenEditorsSetCategories(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)

@@ -41,8 +41,8 @@ func (s *editorSession) User(context.Context) (metaweblog.User, error) {
 	return metaweblog.User{ID: s.user, Nickname: s.user, URL: s.api.Public() + "/" + s.user + "/"}, nil
 }
 
-// blog rejects the blog of another user. The placeholders of editors that know no blog mean the
-// user's own.
+// blog rejects the ID of another user's blog. It accepts the placeholders that editors send before
+// they know the ID.
 func (s *editorSession) blog(id string) error {
 	switch id = strings.TrimSpace(id); id {
 	case s.user, "", "0", "1", "default":
@@ -88,13 +88,13 @@ func (s *editorSession) NewPost(ctx context.Context, blogID string, e metaweblog
 	return strconv.FormatInt(p.ID, 10), nil
 }
 
-// warn reports a post over the limit in a response header, because the results of the methods have
-// no field for it.
+// warn adds a response header if a post exceeds a limit, because the results of the methods have no
+// field for a warning.
 func (s *editorSession) warn(ctx context.Context, p author.Post) {
 	addWarning(xmlrpc.HeaderFrom(ctx), s.api.Posts.Warning(ctx, p))
 }
 
-// EditPost changes the given fields and no others.
+// EditPost changes the fields that the edit contains, and no others.
 func (s *editorSession) EditPost(ctx context.Context, id string, e metaweblog.Edit) error {
 	was, err := s.post(ctx, id)
 	if err != nil {
@@ -118,8 +118,8 @@ func slugOf(e metaweblog.Edit) string {
 	return *e.Slug
 }
 
-// stateOf returns the new state and time of a post; "" leaves the state unchanged. A date that only
-// repeats the current one is ignored.
+// stateOf returns the new state and time of a post; "" leaves the state unchanged. A date that
+// equals the current date is ignored.
 //
 // spec:cloudburst#metaweblog-publish
 func stateOf(was author.Post, e metaweblog.Edit) (to author.State, at time.Time) {
@@ -135,9 +135,9 @@ func stateOf(was author.Post, e metaweblog.Edit) (to author.State, at time.Time)
 	case !*public:
 		return author.Draft, time.Time{}
 	case was.State == author.Scheduled && at.IsZero() && e.Status != metaweblog.StatusPublish:
-		return "", at // remains scheduled
+		return "", at // the post stays scheduled
 	}
-	return author.Published, at // or scheduled, if at is in the future
+	return author.Published, at // the post is scheduled if at is in the future
 }
 
 // dateOf returns the date of a post for editors.
@@ -185,9 +185,9 @@ func (s *editorSession) Post(ctx context.Context, id string) (metaweblog.Post, e
 
 // Limits of a list of posts.
 const (
-	maxRecent   = 500     // posts
-	maxBytes    = 4 << 20 // bytes of their texts
-	recentPages = 100     // posts per query
+	maxRecent   = 500     // maximum number of posts
+	maxBytes    = 4 << 20 // maximum bytes of their texts
+	recentPages = 100     // number of posts per query
 )
 
 // Posts returns the newest posts in the requested states. It stops after maxBytes of text.
@@ -248,7 +248,8 @@ func (s *editorSession) newest(ctx context.Context, state author.State, limit in
 	return all, nil
 }
 
-// Categories returns the categories of published posts, and those created before their first post.
+// Categories returns the categories of published posts, and those that were created before their
+// first post.
 func (s *editorSession) Categories(ctx context.Context, blogID string) ([]metaweblog.Category, error) {
 	if err := s.blog(blogID); err != nil {
 		return nil, err
@@ -338,7 +339,7 @@ func (s *editorSession) SetCategories(ctx context.Context, id string, ids []stri
 		Change: func(c *author.Content) error {
 			_, keywords := c.SplitCategories()
 			c.Categories = slices.Concat(labels, keywords)
-			if len(groups) > 0 { // editors send this list after each post, so it never publishes a private one
+			if len(groups) > 0 { // editors send this list after each post; without groups in it, a private post stays private
 				c.Groups = groups
 			}
 			return nil

@@ -12,16 +12,16 @@ import (
 	"cloudburst/protocol/metaweblog"
 )
 
-// postText is the text of a post in the form for editors.
+// postText is the text of a post in the form that editors receive.
 type postText struct{ body, more, filter string }
 
-// normalize removes the differences in whitespace that editors and XML introduce.
+// normalize removes differences in whitespace that editors and XML cause.
 func normalize(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
 }
 
-// source returns a text as written, so that it can be edited: Markdown with the filter for it.
-// Plain text becomes HTML, because no filter describes it.
+// source returns a text in its editable form. Markdown is returned with the name of its text
+// filter. Plain text is converted to HTML, because no filter stands for it.
 func source(c *author.Content) postText {
 	switch c.Format {
 	case author.HTML:
@@ -31,13 +31,13 @@ func source(c *author.Content) postText {
 		return postText{c.HTML, "", metaweblog.FilterNone}
 	}
 	body, more := metaweblog.SplitMore(c.Source)
-	if more != "" { // the mark is on separate lines, which are not part of the text
+	if more != "" { // the mark is on a line of its own, whose line breaks are not part of the text
 		body, more = strings.TrimSuffix(body, "\n\n"), strings.TrimPrefix(more, "\n\n")
 	}
 	return postText{body, more, metaweblog.FilterMarkdown}
 }
 
-// renderedText returns a text as HTML, for editors that show it as readers see it.
+// renderedText returns a text as HTML, for editors that show posts as readers see them.
 func renderedText(c *author.Content) postText {
 	if c.Format == author.HTML {
 		return source(c)
@@ -45,7 +45,7 @@ func renderedText(c *author.Content) postText {
 	return postText{c.HTML, "", metaweblog.FilterNone}
 }
 
-// view returns the text for this editor.
+// view returns a text in the form for this editor.
 //
 // spec:cloudburst#metaweblog-markdown
 func (s *editorSession) view(c *author.Content) postText {
@@ -99,7 +99,7 @@ func (s *editorSession) editorPost(p author.Post) metaweblog.Post {
 	return m
 }
 
-// excerpt returns the stored summary of an item. Formats contain it next to the full text.
+// excerpt returns the stored summary of an item. Feeds contain it in addition to the full text.
 func excerpt(c *author.Content) string {
 	if c.Rest == nil {
 		return ""
@@ -107,7 +107,7 @@ func excerpt(c *author.Content) string {
 	return c.Rest.Summary.Value
 }
 
-// enclosure returns the first enclosure of a post; the struct has only one.
+// enclosure returns the first enclosure of a post, because the struct has room for only one.
 func (s *editorSession) enclosure(c *author.Content) *metaweblog.Enclosure {
 	if len(c.Enclosures) == 0 {
 		return nil
@@ -119,8 +119,8 @@ func (s *editorSession) enclosure(c *author.Content) *metaweblog.Enclosure {
 	return &metaweblog.Enclosure{URL: e.URL, Type: e.Type, Length: e.Length}
 }
 
-// apply makes the changes in e and ignores values that only repeat what the editor got: an editor
-// sees less than the post contains.
+// apply makes the changes in e. It ignores values that equal what the editor received, because an
+// editor receives less than the post contains.
 //
 // spec:cloudburst#metaweblog-echo
 func (s *editorSession) apply(c *author.Content, e metaweblog.Edit, was author.Post) error {
@@ -142,7 +142,7 @@ func (s *editorSession) apply(c *author.Content, e metaweblog.Edit, was author.P
 	if e.Keywords != nil {
 		keywords = e.Keywords
 	}
-	// A post is found by categories and keywords alike.
+	// Keywords are also categories, so that a post is found by either.
 	c.Categories, c.Keywords = slices.Concat(categories, keywords), keywords
 	if e.Excerpt != nil && *e.Excerpt != excerpt(c) {
 		if c.Rest == nil {
@@ -154,7 +154,8 @@ func (s *editorSession) apply(c *author.Content, e metaweblog.Edit, was author.P
 	return s.applyText(c, e)
 }
 
-// applyEnclosure changes the first enclosure. Its other fields are lost only if the file changes.
+// applyEnclosure changes the first enclosure. It keeps the fields that editors do not know, unless
+// the URL changes.
 func (s *editorSession) applyEnclosure(c *author.Content, e *metaweblog.Enclosure) {
 	was := s.enclosure(c)
 	if e == nil || was == nil && e.URL == "" || was != nil && *was == *e {
@@ -177,7 +178,7 @@ func (s *editorSession) applyEnclosure(c *author.Content, e *metaweblog.Enclosur
 	}
 }
 
-// applyText changes the text, unless it is the text that the editor got.
+// applyText changes the text, unless the edit repeats what the editor received.
 func (s *editorSession) applyText(c *author.Content, e metaweblog.Edit) error {
 	if e.Description == nil && e.More == nil && e.Filter == nil {
 		return nil
@@ -208,8 +209,9 @@ func (s *editorSession) applyText(c *author.Content, e metaweblog.Edit) error {
 	return nil
 }
 
-// echoes reports whether an edit repeats the current text, as source or as HTML: a program that
-// copies posts between editors does not declare the form. f is the format of the edit.
+// echoes reports whether an edit repeats the current text, either in its editable form or as HTML.
+// Both are compared because a program that copies posts between editors does not state the form. f
+// is the format of the edit.
 func echoes(c *author.Content, e metaweblog.Edit, f author.Format, sameFilter bool) bool {
 	if e.Description == nil && e.More == nil {
 		return sameFilter
@@ -223,12 +225,12 @@ func echoes(c *author.Content, e metaweblog.Edit, f author.Format, sameFilter bo
 	return f != author.Markdown && e.Description != nil && is(renderedText(c))
 }
 
-// formatOf returns the format of a text, and whether its line ends are breaks.
+// formatOf returns the format of a text, and whether line ends in the text mean line breaks.
 //
 // spec:cloudburst#metaweblog-filters
 func (s *editorSession) formatOf(c *author.Content, e metaweblog.Edit, now postText) (f author.Format, breaks bool, err error) {
 	if e.Filter == nil {
-		half := e.More == nil && now.more != "" // the other part of the text is unchanged
+		half := e.More == nil && now.more != "" // the edit contains only one part of the text, so the other part stays unchanged
 		if c.Format == author.Markdown && !isVisualEditor(s.agent) && (half || !isHTML(now.body)) {
 			return author.Markdown, false, nil
 		}

@@ -28,12 +28,14 @@ type Micropub struct {
 	}
 	Public func() string // public origin of this server
 	Files  Files         // nil: files are not supported
-	// MaxFile is the maximum size of a file in bytes, for the list of routes only; Files enforces
-	// the limit.
+	// MaxFile is the maximum size of a file in bytes. It is used for the list of routes only; Files
+	// enforces the limit.
 	MaxFile int64
-	// ListFiles lists a user's files after the given one, newest first; nil: no list.
+	// ListFiles lists a user's files that come after the given one, newest first. Nil: there is no
+	// list.
 	ListFiles func(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error)
-	// Describe returns the type and length of a file elsewhere; nil: its name determines the type.
+	// Describe returns the media type and length of a file on another server. Nil: the media type
+	// follows from the file name.
 	Describe func(ctx context.Context, url string) (author.Enclosure, error)
 	Now      func() time.Time // nil: time.Now
 	Trusted  []netip.Prefix   // see [endpoint.CallerAddr]
@@ -44,7 +46,7 @@ type Micropub struct {
 const (
 	pathMicropub      = "/micropub"
 	pathMicropubMedia = "/micropub/media"
-	// pathWrite is the path of the editor of a post without a page, followed by the post's number.
+	// pathWrite plus the number of a post is the path of the editor, for a post without a page.
 	pathWrite = "/write/"
 )
 
@@ -80,7 +82,7 @@ func micropubError(err error) error {
 	return e
 }
 
-// Authenticate checks a token of an account.
+// Authenticate checks an access token of a user.
 func (s *micropubSite) Authenticate(ctx context.Context, token string) (micropub.Session, error) {
 	from := account.Caller{Via: viaMicropub}
 	if r := micropub.RequestFrom(ctx); r != nil {
@@ -93,8 +95,8 @@ func (s *micropubSite) Authenticate(ctx context.Context, token string) (micropub
 	return micropub.Session{User: t.User, Scopes: t.Scopes}, micropubError(err)
 }
 
-// Create creates a post from an h-entry. Other types are treated as an h-entry, by the properties
-// that they share.
+// Create creates a post from an h-entry. Other types are treated as an h-entry, as far as their
+// properties are the same.
 func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Request) (at string, later bool, err error) {
 	always := func(string) bool { return true }
 	w, err := publicationOf(r.Properties, always)
@@ -118,7 +120,7 @@ func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Requ
 	return s.address(p), p.State == author.Scheduled, nil
 }
 
-// address returns the URL of a post's page, or of its editor while the post is not public.
+// address returns the URL of a post's page, or of the editor as long as the post is not public.
 //
 // spec:cloudburst#micropub-drafts
 func (s *micropubSite) address(p author.Post) string {
@@ -139,7 +141,7 @@ func (s *micropubSite) find(ctx context.Context, user, at string) (author.Post, 
 	own := err == nil && strings.EqualFold(u.Host, origin.Host)
 	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
 	number, numbered := strings.CutPrefix(u.Path, pathWrite)
-	id, _ := strconv.ParseInt(number, 10, 64) // 0 is not a valid number
+	id, _ := strconv.ParseInt(number, 10, 64) // on an error the number is 0, which no post has
 	var p author.Post
 	switch {
 	case own && numbered && id > 0:
@@ -158,7 +160,7 @@ func (s *micropubSite) find(ctx context.Context, user, at string) (author.Post, 
 	return p, err
 }
 
-// Update changes only what the request names.
+// Update changes only the properties that the request contains.
 func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Request) (string, error) {
 	was, err := s.find(ctx, user, r.URL)
 	if err != nil {
@@ -177,7 +179,7 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 	if filed {
 		files = s.enclosures(ctx, next, was.Enclosures)
 	}
-	// Base is the revision of these values, so a concurrent change by another program is not lost.
+	// Base is the revision that was read, so a concurrent change by another program is detected.
 	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, ID: was.ID, Base: was.Revision, To: w.to, At: w.at, Slug: r.Slug(), Via: viaMicropub,
 		Change: func(c *author.Content) error {
 			fillTouched(c, next, r.Touches)
@@ -192,12 +194,12 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 	}
 	addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(ctx, p))
 	if s.address(p) == s.address(was) {
-		return "", nil // also if the request used another URL of the post
+		return "", nil // the URL is unchanged, even if the request used another URL of the post
 	}
 	return s.address(p), nil
 }
 
-// Delete deletes a post. Deleting it again has no effect.
+// Delete deletes a post. Deleting a deleted post has no effect.
 func (s *micropubSite) Delete(ctx context.Context, user, at string) error {
 	p, err := s.find(ctx, user, at)
 	if err == nil {
@@ -206,8 +208,8 @@ func (s *micropubSite) Delete(ctx context.Context, user, at string) error {
 	return micropubError(err)
 }
 
-// Undelete restores a post. While the deletion can be undone, the post returns unchanged;
-// afterwards it returns as last written, and is published if it was published before.
+// Undelete restores a post. As long as the deletion can be undone, the post is restored unchanged.
+// Afterwards it is restored from its last content, and published if it was published before.
 //
 // spec:cloudburst#micropub-undelete
 func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, error) {
@@ -216,7 +218,7 @@ func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, e
 		return "", micropubError(err)
 	}
 	if p.State != author.Deleted {
-		return "", nil // not deleted
+		return "", nil // the post is not deleted
 	}
 	if p.UndoUntil.After(s.m.now()) {
 		if _, err = s.m.Posts.Undo(ctx, user, p.ID, viaMicropub); err == nil {
@@ -276,10 +278,11 @@ func (s *micropubSite) Posts(ctx context.Context, user string, q micropub.ListQu
 	return out, nil
 }
 
-// maxOffset limits the number of skipped entries, which are read nevertheless.
+// maxOffset is the maximum offset of a list. It is limited because the skipped entries must be
+// read.
 const maxOffset = 10_000
 
-// skipped applies an offset to a list that is paged by its last entry.
+// skipped reads a list from an offset on. read continues after an entry and knows no offset.
 func skipped[T any](offset, limit int, read func(n int, after *T) ([]T, error)) ([]T, error) {
 	if offset > maxOffset {
 		return nil, fault.New(fault.Invalid, "offset is %d: at most %d entries can be skipped.", offset, maxOffset)
@@ -296,7 +299,8 @@ func skipped[T any](offset, limit int, read func(n int, after *T) ([]T, error)) 
 	return read(limit, after)
 }
 
-// Categories returns the categories of published posts, and those created before their first post.
+// Categories returns the categories of published posts, and those that were created before their
+// first post.
 func (s *micropubSite) Categories(ctx context.Context, user string) ([]string, error) {
 	counts, err := s.m.Posts.Categories(ctx, user)
 	names := make([]string, len(counts))

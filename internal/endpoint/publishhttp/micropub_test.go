@@ -82,7 +82,7 @@ func (pubTokens) Token(_ context.Context, plain, _ string, _ account.Caller) (ac
 	return account.Token{User: user, Scopes: strings.Split(scopes, ",")}, nil
 }
 
-// Put is publishhttp.Files.Put.
+// Put implements publishhttp.Files.
 func (w *pubHarness) Put(_ context.Context, user, name, kind string, r io.Reader) (author.File, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
@@ -96,7 +96,7 @@ func (w *pubHarness) Put(_ context.Context, user, name, kind string, r io.Reader
 	return f, nil
 }
 
-// Get is publishhttp.Files.Get.
+// Get implements publishhttp.Files.
 func (w pubFiles) Get(_ context.Context, _, hash string) (author.File, error) {
 	for _, f := range w.files {
 		if f.Hash == hash {
@@ -106,10 +106,10 @@ func (w pubFiles) Get(_ context.Context, _, hash string) (author.File, error) {
 	return author.File{}, fault.New(fault.NotFound, "There is no such file.")
 }
 
-// pubFiles is the harness as Files.
+// pubFiles makes the harness a publishhttp.Files.
 type pubFiles struct{ *pubHarness }
 
-// Path is publishhttp.Files.Path.
+// Path implements publishhttp.Files.
 func (w *pubHarness) Path(f author.File) string {
 	return "/" + f.User + "/media/" + f.Hash + "/" + f.Name
 }
@@ -142,7 +142,7 @@ func (w *pubHarness) create(properties string) (string, author.Post) {
 	return at, w.newest()
 }
 
-// newest returns the post with the largest number.
+// newest returns the post with the largest ID.
 func (w *pubHarness) newest() author.Post {
 	w.Helper()
 	list, err := w.posts.List(w.Context(), author.PostQuery{User: "alice"})
@@ -311,7 +311,7 @@ func TestDraftReceivesURLWhenPublished(t *testing.T) {
 	if p = w.get(p.ID); err != nil || p.State != author.Published || now != w.posts.Address(p) || now == at {
 		t.Fatal(now, err, p.State)
 	}
-	// Its old URL still works.
+	// The old URL of the post still works.
 	if _, err := w.update(at, `"replace":{"content":["b"]}`); err != nil || w.get(p.ID).Source != "b" {
 		t.Error(err)
 	}

@@ -18,16 +18,16 @@ import (
 
 // publication is the requested state and date of a post.
 type publication struct {
-	to author.State // "": unchanged
-	at time.Time    // zero: unchanged
+	to author.State // requested state; "": unchanged
+	at time.Time    // requested date; zero: unchanged
 
-	addressed bool     // groups are given
-	groups    []string // slugs; empty: everyone
+	addressed bool     // the request names groups
+	groups    []string // slugs of these groups; empty: the post is public
 }
 
-// audienceOf reads the visibility and the property audience, which names groups by their slugs.
-// Private without an audience means the default group. Removing the audience of a private post does
-// not publish it.
+// audienceOf reads the properties visibility and audience. audience contains the slugs of groups. A
+// private post without an audience is for the default group. If a request removes the audience of a
+// private post, the post stays private.
 //
 // spec:cloudburst#micropub-visibility
 func (w *publication) audienceOf(p micropub.Properties, touches func(string) bool) error {
@@ -49,14 +49,14 @@ func (w *publication) audienceOf(p micropub.Properties, touches func(string) boo
 	return nil
 }
 
-// fill sets the groups of a post, if they are given.
+// fill sets the groups of a post, if the request names groups.
 func (w *publication) fill(c *author.Content) {
 	if w.addressed {
 		c.Groups = w.groups
 	}
 }
 
-// publicationOf reads the touched properties.
+// publicationOf reads the state and date from the properties that the request touches.
 func publicationOf(p micropub.Properties, touches func(string) bool) (w publication, err error) {
 	status, at := p.Text("post-status"), p.Text("published")
 	if err := w.audienceOf(p, touches); err != nil {
@@ -84,11 +84,12 @@ func publicationOf(p micropub.Properties, touches func(string) bool) (w publicat
 // linkProperties lists the properties that name the page that a post is about.
 func linkProperties() []string { return []string{"bookmark-of", "like-of", "repost-of"} }
 
-// fillNew fills the content of a new post. Properties without a field are stored as they are.
+// fillNew fills the content of a new post. Properties for which Content has no field are stored
+// unchanged.
 //
 // spec:micropub-2017#unrecognized
 func fillNew(c *author.Content, p micropub.Properties) {
-	given := p.Has("content") // otherwise the summary becomes the text
+	given := p.Has("content") // otherwise the summary is used as the text
 	if !given && p.Has("summary") {
 		with := micropub.Properties{"content": p["summary"]}
 		maps.Copy(with, p)
@@ -103,7 +104,7 @@ func fillNew(c *author.Content, p micropub.Properties) {
 	}
 }
 
-// fillTouched changes the touched properties of a content.
+// fillTouched changes those properties of a content that the request touches.
 func fillTouched(c *author.Content, p micropub.Properties, touches func(string) bool) {
 	if touches("name") {
 		c.Title = p.Text("name")
@@ -132,7 +133,8 @@ func fillTouched(c *author.Content, p micropub.Properties, touches func(string) 
 	}
 }
 
-// hasField reports whether a property has its own field or is not part of a post.
+// hasField reports whether a property has a field of Content, or does not belong to the content at
+// all.
 func hasField(name string) bool {
 	switch name {
 	case "url", "name", "content", "category", "in-reply-to", "bookmark-of", "like-of", "repost-of",
@@ -142,7 +144,7 @@ func hasField(name string) bool {
 	return strings.HasPrefix(name, "mp-")
 }
 
-// fillOthers stores the properties without a field.
+// fillOthers stores the properties for which Content has no field.
 func fillOthers(c *author.Content, p micropub.Properties, touches func(string) bool) {
 	for name := range c.Properties {
 		if touches(name) {
@@ -154,7 +156,7 @@ func fillOthers(c *author.Content, p micropub.Properties, touches func(string) b
 			continue
 		}
 		raw, err := json.Marshal(values)
-		if err != nil { // invalid JSON, which cannot come from a decoded request
+		if err != nil { // invalid JSON, which a decoded request cannot contain
 			continue
 		}
 		if c.Properties == nil {
@@ -165,7 +167,7 @@ func fillOthers(c *author.Content, p micropub.Properties, touches func(string) b
 }
 
 // fillSource sets the text. A string is plain text without markup. If it replaces Markdown it is
-// Markdown, because the program got the source as a string.
+// Markdown, because the program received the Markdown source as a string.
 //
 // spec:micropub-2017#plain-text
 // spec:cloudburst#micropub-markdown
@@ -196,16 +198,16 @@ func fillReply(c *author.Content, v micropub.Value) {
 	}
 }
 
-// mediaKinds lists the properties with files, each with its default media type.
+// mediaKinds lists the properties that contain files, each with its default media type.
 func mediaKinds() []struct{ name, kind string } {
 	return []struct{ name, kind string }{{"photo", "image/jpeg"}, {"video", "video/mp4"}, {"audio", "audio/mpeg"}}
 }
 
-// describeTimeout limits how long saving a post waits for the details of its files.
+// describeTimeout is the maximum time that saving a post waits for the details of its files.
 const describeTimeout = 10 * time.Second
 
-// enclosures returns the files of a post. It retains the known details of old files, and old files
-// that belong to no property.
+// enclosures returns the files of a post. It keeps the known details of files that the post already
+// had, and files that belong to no property.
 func (s *micropubSite) enclosures(ctx context.Context, p micropub.Properties, old []author.Enclosure) []author.Enclosure {
 	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
@@ -234,8 +236,8 @@ func (s *micropubSite) enclosures(ctx context.Context, p micropub.Properties, ol
 	return list
 }
 
-// enclosure describes a file at a URL. If its type is unknown, the name determines the type,
-// otherwise the property.
+// enclosure describes the file at a URL. If the media type is unknown, it follows from the file
+// name, or else from the property.
 func (s *micropubSite) enclosure(ctx context.Context, at, kind string, old []author.Enclosure) author.Enclosure {
 	for _, e := range old {
 		if e.URL == at {
@@ -265,7 +267,7 @@ func (m *Micropub) local(at string) string {
 	return at
 }
 
-// propertyOf returns the property of a file; "": none.
+// propertyOf returns the property that contains a file, or "" if there is none.
 func propertyOf(e author.Enclosure) string {
 	class, _, _ := strings.Cut(e.Type, "/")
 	switch class {
@@ -277,7 +279,7 @@ func propertyOf(e author.Enclosure) string {
 	return ""
 }
 
-// properties returns the source of a post as properties.
+// properties returns the source of a post as Micropub properties.
 func (s *micropubSite) properties(p author.Post) micropub.Properties {
 	out := micropub.Properties{"url": {micropub.Text(s.address(p))}}
 	set := func(name string, values ...string) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// headers records the Warning fields of each response.
+// headers records the header Warning of each response.
 type headers struct {
 	http.RoundTripper
 	seen []string

@@ -27,8 +27,8 @@ type TargetSender struct {
 	HTTP      rsscloud.HTTPClient // must be guarded, because users name the ping targets
 	UserAgent string
 	Now       func() time.Time // nil: time.Now
-	// Changed returns the page and categories of the last changed item in a user's public feed; ""
-	// if unknown. nil: always unknown.
+	// Changed returns the page and categories of the last changed item in a user's public feed;
+	// page is "" if unknown. Nil: they are always unknown.
 	Changed func(ctx context.Context, user string) (page string, categories []string)
 }
 
@@ -57,7 +57,8 @@ func (s *TargetSender) Send(ctx context.Context, to announce.Target, n announce.
 	return endpoint.OneLine(text), nil
 }
 
-// cloud pings an rssCloud hub. A URL without a path gets the usual path of such hubs.
+// cloud pings an rssCloud hub. If the URL of the hub has no path, the usual path of such hubs is
+// used.
 //
 // spec:rsscloud-2009#ping-rest
 // spec:rsscloud-2009#ping-xml-rpc
@@ -87,7 +88,7 @@ func tagsOf(categories []string) []string {
 	return weblogs.ParseTags(strings.ReplaceAll(strings.ReplaceAll(strings.Join(categories, "\n"), "|", "/"), "\n", "|"))
 }
 
-// weblogs pings with the site of the feed.
+// weblogs sends a ping that names the site of the feed.
 func (s *TargetSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to announce.Target, n announce.News) (string, error) {
 	client := &weblogs.Client{HTTP: h, UserAgent: s.UserAgent}
 	p := weblogs.Ping{Name: siteName(cmp.Or(n.Name, n.User)), URL: cmp.Or(n.Home, n.Topic), FeedURL: n.Topic}
@@ -112,8 +113,8 @@ func (s *TargetSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to ann
 	return r.Message, err
 }
 
-// getURL returns the URL of a ping target for GET. Old lists write a single placeholder as {0}; it
-// means the URL, because a name alone is useless.
+// getURL returns the URL of a ping target for GET. Old lists of targets have a single placeholder
+// {0}, which is replaced by the URL, because a name alone would be useless.
 //
 // spec:cloudburst#ping-targets-get
 func getURL(address string) string {
@@ -123,7 +124,7 @@ func getURL(address string) string {
 	return address
 }
 
-// siteName converts a name to the form allowed in a ping.
+// siteName converts a name to a form that is allowed in a ping.
 func siteName(s string) string {
 	return text.Clip(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
@@ -131,7 +132,7 @@ func siteName(s string) string {
 }
 
 // failure converts an error to a fault. The status of the last response takes precedence; a status
-// that requests a retry is not a refusal.
+// that asks for a later attempt is not a refusal.
 func (s *TargetSender) failure(err error, seen *statusRecorder) error {
 	f := &fault.Error{Code: fault.Unreadable, Err: err, Msg: "The ping target sent no valid response."}
 	if r, ok := errors.AsType[*fault.Error](err); ok {
@@ -151,7 +152,7 @@ func (s *TargetSender) failure(err error, seen *statusRecorder) error {
 		f.Code = fault.Gone
 	case status >= 300:
 		f.Code = fault.Refused
-	case status != 0: // 2xx with a refusal or an unknown response
+	case status != 0: // status 2xx with a refusal or an unknown response
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Msg = "There was no answer in time."
 	default:

@@ -122,7 +122,7 @@ func TestRefusedPingsAreDistinguishedFromTemporaryFailures(t *testing.T) {
 
 func TestPingTargetAtForbiddenAddressIsRefused(t *testing.T) {
 	t.Parallel()
-	doer := fetch.NewDoer(fetch.DoerOptions{}) // rejects private addresses
+	doer := fetch.NewDoer(fetch.DoerOptions{}) // this Doer rejects private addresses
 	defer doer.CloseIdle()
 	for _, kind := range announce.Kinds() {
 		s := targetThat(t, 200, nil, "")

@@ -10,7 +10,7 @@ import (
 	"cloudburst/protocol/micropub"
 )
 
-// Routes lists the endpoints of Micropub. Each has a second route with a trailing slash.
+// Routes lists the endpoints of Micropub. Each endpoint has a second route with a trailing slash.
 //
 // spec:cloudburst#endpoint-micropub
 func (m *Micropub) Routes() []route.Route {
@@ -67,8 +67,8 @@ func (f *Feeds) Routes() []route.Route {
 
 // UserRoutes lists the paths of [Feeds] that begin with a user name. A mux cannot serve them:
 // /{user}/rss.xml and a fixed subtree such as /reader/ would both match /reader/rss.xml, and
-// neither is more specific. Therefore the list is only documentation, and [Feeds.ServeHTTP] parses
-// the paths itself.
+// neither is more specific. Therefore the list is only for the documentation, and [Feeds.ServeHTTP]
+// parses the paths itself.
 func (f *Feeds) UserRoutes() []route.Route {
 	list := func(method, path string, limit int64, protection route.Protection, purpose string) route.Route {
 		return route.Route{Method: method, Path: path, Handler: f, Protection: protection, MaxBody: limit, Purpose: purpose}

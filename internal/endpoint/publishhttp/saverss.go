@@ -24,13 +24,13 @@ func (f *Feeds) Methods() []xmlrpc.Method {
 	}}
 }
 
-// LargeMethods returns the maximum size in bytes of the methods with large calls.
+// LargeMethods returns, for each method with large calls, the maximum size of a call in bytes.
 func (f *Feeds) LargeMethods() map[string]int64 {
 	// Escaping can expand a markup character to six bytes.
 	return map[string]int64{methodSaveRSS: 6*author.MaxDocument + 64<<10}
 }
 
-// saveRSS is rssCloud.saveRss(user, password, rsstext).
+// saveRSS implements the method rssCloud.saveRss(user, password, rsstext).
 //
 // spec:rsscloud-2009#save-rss
 func (f *Feeds) saveRSS(ctx context.Context, params []any) (any, error) {
@@ -40,7 +40,7 @@ func (f *Feeds) saveRSS(ctx context.Context, params []any) (any, error) {
 	}
 	doc.User, err = logIn(ctx, f.Accounts, user, password, f.caller(xmlrpc.RequestFrom(ctx), "saveRss"), []string{"update", "create"})
 	if err != nil {
-		// A failed login ends a batch, so that a batch cannot try many passwords.
+		// A failed login ends a batch of calls, so that one batch cannot try many passwords.
 		return nil, fmt.Errorf("%w: %w", f.rssCloudFault(ctx, err), xmlrpc.ErrLogin)
 	}
 	now, err := f.Authors.Put(ctx, doc)
@@ -73,8 +73,9 @@ func saveParams(params []any) (user, password string, d author.Document, err err
 	return user, password, d, nil
 }
 
-// encodeAsDeclared encodes a feed that arrived as a string in the encoding that it declares, as in
-// the original file. If that is impossible, the result is UTF-8 regardless of the declaration.
+// encodeAsDeclared encodes a feed that arrived as a string. It uses the encoding that the feed
+// declares, as the original file did. If the encoding cannot represent the text, the result is
+// UTF-8.
 func encodeAsDeclared(text string) (doc []byte, contentType string) {
 	if doc, name, ok := charset.Encode(text); ok {
 		return doc, "text/xml; charset=" + name

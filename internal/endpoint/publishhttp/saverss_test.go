@@ -19,8 +19,8 @@ import (
 // rpc returns the XML-RPC endpoint with the methods of hosted feeds.
 func (d *harness) rpc() http.Handler { return rpcWith(d.Methods(), d.LargeMethods()) }
 
-// rpcWith returns the XML-RPC endpoint with publishing methods. large maps methods to the maximum
-// size of their calls in bytes.
+// rpcWith returns the XML-RPC endpoint with publishing methods. large maps the names of methods to
+// the maximum size of a call in bytes.
 func rpcWith(methods []xmlrpc.Method, large map[string]int64) http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, (&hubhttp.Endpoints{Methods: methods, LargeMethods: large}).Routes(), nil)
@@ -95,7 +95,7 @@ func TestFeedIsSavedInItsDeclaredEncoding(t *testing.T) {
 	for _, c := range []struct{ doc, want, kind string }{
 		{feed("utf-8", "日本"), feed("utf-8", "日本"), "utf-8"},
 		{feed("ISO-8859-1", "é"), feed("ISO-8859-1", "\xe9"), "iso-8859-1"},
-		{feed("ISO-8859-1", "日本"), feed("ISO-8859-1", "日本"), "utf-8"}, // which the declared encoding cannot represent
+		{feed("ISO-8859-1", "日本"), feed("ISO-8859-1", "日本"), "utf-8"}, // the declared encoding cannot represent this text
 	} {
 		if _, err := d.call(t, "alice", goodPassword, c.doc); err != nil {
 			t.Fatal(err)

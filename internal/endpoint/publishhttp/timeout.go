@@ -8,10 +8,10 @@ import (
 	"cloudburst/internal/endpoint"
 )
 
-// Time limits of uploads. A slow upload may take long while data keeps arriving. Requests without a
-// login have a shorter limit.
+// Time limits of uploads. A slow upload may take long as long as data keep arriving. Requests
+// without a login have a shorter limit.
 const (
-	idleTimeout      = 30 * time.Second // without data
+	idleTimeout      = 30 * time.Second // maximum time without data
 	uploadTimeout    = time.Hour
 	anonymousTimeout = time.Minute
 	deadlineEvery    = 5 * time.Second // minimum time between two changes of the deadline
@@ -39,7 +39,7 @@ type slowBody struct {
 	io.ReadCloser
 	rc         *http.ResponseController
 	extendedAt time.Time
-	last       time.Time // latest deadline
+	last       time.Time // the deadline that was last set
 }
 
 func (b *slowBody) Read(p []byte) (int, error) {
@@ -56,6 +56,7 @@ func (b *slowBody) extend(now time.Time) {
 	if end.After(b.last) {
 		end = b.last
 	}
-	// Ignore the errors: a writer without deadlines is behind a proxy that limits the time.
+	// Ignore the errors: a writer that supports no deadlines is behind a proxy that limits the
+	// time.
 	_, _ = b.rc.SetReadDeadline(end), b.rc.SetWriteDeadline(end.Add(endpoint.AnswerTimeout))
 }

@@ -16,18 +16,18 @@ type deadlines struct {
 	read time.Time
 }
 
-// SetReadDeadline is called by http.ResponseController.
+// SetReadDeadline records the deadline that http.ResponseController sets.
 func (d *deadlines) SetReadDeadline(t time.Time) error { d.read = t; return nil }
 
-// SetWriteDeadline is called by http.ResponseController.
+// SetWriteDeadline does nothing.
 func (d *deadlines) SetWriteDeadline(time.Time) error { return nil }
 
 func TestSlowUploadIsAcceptedWithinTheTimeLimit(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		token string
-		steps int           // of ten seconds
-		left  time.Duration // at the end
+		steps int           // number of steps of ten seconds
+		left  time.Duration // remaining time at the end
 	}{
 		"file on a slow connection":   {"Bearer x", 30, idleTimeout},
 		"upload of several hours":     {"Bearer x", 359, 10 * time.Second},
@@ -42,7 +42,7 @@ func TestSlowUploadIsAcceptedWithinTheTimeLimit(t *testing.T) {
 				withSlowUpload(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 					b := make([]byte, 1)
 					for range tt.steps {
-						time.Sleep(10 * time.Second) // in a synctest bubble
+						time.Sleep(10 * time.Second) // advances the clock of the synctest bubble
 						if _, err := io.ReadFull(r.Body, b); err != nil {
 							t.Fatal(err)
 						}

@@ -12,12 +12,13 @@ import (
 	"cloudburst/protocol/webfinger"
 )
 
-// WebFinger says where the page and the feeds of an author are. All fields but Log must be set.
+// WebFinger tells other programs where the page and the feeds of an author are. All fields except
+// Log must be set.
 type WebFinger struct {
 	Feeds   WebFingerFeeds
 	Writers WebFingerWriters
-	Hidden  func(ctx context.Context, user string) (bool, error) // the user is disabled
-	Origins func() []string                                      // of this server, the canonical one first
+	Hidden  func(ctx context.Context, user string) (bool, error) // reports whether the user is disabled
+	Origins func() []string                                      // origins of this server, the canonical one first
 	Log     *slog.Logger                                         // nil: no log
 }
 
@@ -31,7 +32,7 @@ type WebFingerWriters interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 }
 
-// Routes lists the endpoint.
+// Routes lists the WebFinger endpoint.
 func (f *WebFinger) Routes() []route.Route {
 	return []route.Route{{
 		Path: webfinger.Path, Handler: &webfinger.Handler{Find: f.find, Log: f.Log},
@@ -39,7 +40,7 @@ func (f *WebFinger) Routes() []route.Route {
 	}}
 }
 
-// find returns the document of an author with a public feed; nil for any other resource.
+// find returns the document of an author who has a public feed, or nil for any other resource.
 func (f *WebFinger) find(ctx context.Context, resource string) (*webfinger.Document, error) {
 	user, ok := f.userOf(resource)
 	if !ok {
@@ -84,7 +85,8 @@ func (f *WebFinger) find(ctx context.Context, resource string) (*webfinger.Docum
 	return d, nil
 }
 
-// userOf returns the user of acct:user@host or of the URL of a page, at any name of this server.
+// userOf returns the user in acct:user@host, or in the URL of a page under any origin of this
+// server.
 func (f *WebFinger) userOf(resource string) (user string, ok bool) {
 	host := ""
 	if a, is := webfinger.Split(resource); is {
@@ -100,7 +102,7 @@ func (f *WebFinger) userOf(resource string) (user string, ok bool) {
 		return "", false
 	}
 	for _, origin := range f.Origins() {
-		// A resource names no scheme, so its host has no usual port either.
+		// A resource has no scheme, so the default ports of both schemes are omitted too.
 		if own := hostOf(origin); host == own || host == strings.TrimSuffix(strings.TrimSuffix(own, ":443"), ":80") {
 			return user, true
 		}

@@ -31,7 +31,8 @@ type Mentions interface {
 	Receive(ctx context.Context, source, target string, client netip.Addr) error
 }
 
-// Routes lists the endpoint. Everyone may send, because the source is read before anything counts.
+// Routes lists the Webmention endpoint. Anyone may send, because this server verifies the source
+// page before a webmention has any effect.
 func (w *Webmention) Routes() []route.Route {
 	return []route.Route{{
 		Path: PathWebmention, Handler: &webmention.Handler{Backend: w, Log: w.Log}, MaxBody: webmention.MaxForm,
@@ -39,7 +40,7 @@ func (w *Webmention) Routes() []route.Route {
 	}}
 }
 
-// Receive implements webmention.Backend. The state of a webmention has no page of its own, because the
+// Receive implements webmention.Backend. No page shows the state of a webmention, because the
 // decision of the author is private.
 //
 // spec:webmention-2017#target-accepted
@@ -61,7 +62,7 @@ func (w *Webmention) Receive(ctx context.Context, q webmention.Request) (status 
 
 // WebmentionReader reads the pages of webmentions. It implements conversation.Reader.
 type WebmentionReader struct {
-	HTTP      webmention.HTTPClient // must be guarded, because unknown clients name the pages
+	HTTP      webmention.HTTPClient // must refuse forbidden addresses, because unknown clients name the pages
 	UserAgent string
 }
 
@@ -85,8 +86,8 @@ func (w *WebmentionReader) Read(ctx context.Context, source, target string) (c c
 	return c, e.AuthorURL, nil
 }
 
-// readFailure classifies the failure to read a page: it is final if the address is forbidden or the
-// redirects never end.
+// readFailure classifies the failure to read a page. It is final if the address is forbidden or
+// there are too many redirects.
 func readFailure(err error) error {
 	_, invalid := errors.AsType[*webmention.Error](err)
 	switch kind := fetch.KindOf(err); {

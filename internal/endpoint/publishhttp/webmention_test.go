@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-// reports is a receiver with one result.
+// reports is a receiver that always returns one result.
 type reports struct {
 	err    error
 	client netip.Addr

@@ -13,11 +13,11 @@ import (
 
 // WebmentionSender sends the webmentions of posts. It implements conversation.Transport.
 type WebmentionSender struct {
-	HTTP      webmention.HTTPClient // must be guarded, because authors choose the links
+	HTTP      webmention.HTTPClient // must refuse forbidden addresses, because authors choose the links
 	UserAgent string
 }
 
-// Discover reads a target and finds its endpoint.
+// Discover reads a target page and finds its webmention endpoint.
 func (w *WebmentionSender) Discover(ctx context.Context, target string) (endpoint string, err error) {
 	d, err := w.client().Discover(ctx, target)
 	if errors.Is(err, webmention.ErrNoEndpoint) {
@@ -36,7 +36,7 @@ func (w *WebmentionSender) client() *webmention.Client {
 	return &webmention.Client{HTTP: w.HTTP, UserAgent: w.UserAgent}
 }
 
-// sendFailure classifies the failure of an attempt. what names the document that was requested.
+// sendFailure classifies the failure of an attempt to send. what names the requested document.
 func sendFailure(err error, what string) error {
 	if err == nil {
 		return nil

@@ -77,13 +77,13 @@ type Apps struct {
 	River    AppRiver
 	Accounts AppAccounts
 	Public   func() string            // origin of this server's pages; nil: unknown
-	ReaderOf func(user string) string // river's name for a user; nil: the name of the user
+	ReaderOf func(user string) string // name by which the river knows a user; nil: the name of the user
 	Trusted  []netip.Prefix           // see [endpoint.CallerAddr]
 	Now      func() time.Time         // nil: time.Now
 	Log      *slog.Logger             // nil: no log
 
 	mu    sync.Mutex
-	known map[string]*numbers // by reader
+	known map[string]*numbers // key: reader
 }
 
 func (a *Apps) reader(user string) string {
@@ -97,12 +97,13 @@ func (a *Apps) now() time.Time {
 	return date.Now(a.Now)
 }
 
-// settleDelay is the time for which apps that page by arrival do not get a new item. Items that
-// arrive at the same time can be stored out of order, and an app with the larger number would
-// never request a smaller one.
+// settleDelay is how long a new item is withheld from apps that page by arrival. Items that arrive
+// at the same time may be stored out of order; if an app received the item with the larger number
+// first, it would never request the other one.
 const settleDelay = 5 * time.Second
 
-// settledBefore returns the First before which items are served, at most before (0: no limit).
+// settledBefore returns the First below which items may be served. The result is at most before; a
+// before of 0 means no limit.
 //
 // spec:cloudburst#app-settled
 func (a *Apps) settledBefore(before int64) int64 {
@@ -122,7 +123,7 @@ func (a *Apps) caller(r *http.Request, via string) account.Caller {
 	return from
 }
 
-// appStatus returns the status and public message of an error for apps. unknown means that the
+// appStatus returns the status and public message of an error for apps. If unknown is true, the
 // error must not be shown.
 func appStatus(err error) (status int, msg string, after time.Duration, unknown bool) {
 	switch {
@@ -132,7 +133,7 @@ func appStatus(err error) (status int, msg string, after time.Duration, unknown 
 		return 0, "", 0, true
 	case fault.CodeOf(err) == fault.Invalid:
 		status = http.StatusBadRequest
-	case fault.CodeOf(err) == fault.Unreadable: // the URL is wrong, not this server
+	case fault.CodeOf(err) == fault.Unreadable: // the URL is wrong; this server is not at fault
 		status = http.StatusUnprocessableEntity
 	default:
 		status = endpoint.StatusOf(err)
@@ -173,8 +174,9 @@ func entity(s string) bool {
 // shortTitle is the maximum length in characters of a title taken from the text.
 const shortTitle = 80
 
-// appTitle returns the title of an item. Without a title it uses the start of the text, the name of
-// the first file or the title of the feed, because apps show arbitrary text for an empty title.
+// appTitle returns the title of an item. For an item without a title it returns the start of the
+// text, the name of the first file or the title of the feed, because apps show arbitrary text in
+// place of an empty title.
 //
 // spec:cloudburst#app-untitled
 func appTitle(e *river.Entry) string {
@@ -196,8 +198,8 @@ func appTitle(e *river.Entry) string {
 	return e.Source.URL
 }
 
-// link returns the URL of an item, because apps need one. An item without a URL gets its page on
-// this server.
+// link returns the URL of an item, because apps require one. For an item without a URL it returns
+// the item's page on this server.
 func (a *Apps) link(e *river.Entry) string {
 	for _, link := range []string{e.Link, e.Comments} {
 		if link != "" {
@@ -238,7 +240,8 @@ func appHTML(c *river.Content) string {
 	return b.String()
 }
 
-// published returns when an item was published, or else when it arrived.
+// published returns when an item was published. If that is unknown, it returns when the item
+// arrived.
 func published(e *river.Entry) int64 {
 	if e.Published.Unix() > 0 {
 		return e.Published.Unix()
@@ -246,13 +249,15 @@ func published(e *river.Entry) int64 {
 	return e.At.Unix()
 }
 
-// appTimeout limits a response to an app: a first sync on a slow connection.
+// appTimeout is the time limit of a response to an app. It allows a first sync over a slow
+// connection.
 const appTimeout = 3 * time.Minute
 
 // compress sends large responses of h with gzip if the client accepts it.
 func compress(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Ignore the error: a writer without deadlines is behind a proxy that limits the time.
+		// Ignore the error: a writer that supports no deadlines is behind a proxy that limits the
+		// time.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(appTimeout))
 		w.Header().Set("Vary", "Accept-Encoding")
 		if serve.Weight(r.Header.Values("Accept-Encoding"), "gzip") == 0 {
@@ -260,7 +265,7 @@ func compress(h http.Handler) http.Handler {
 			return
 		}
 		p := &compressor{ResponseWriter: w, status: http.StatusOK}
-		h.ServeHTTP(p, r) // a panic must leave the response incomplete
+		h.ServeHTTP(p, r) // end is not deferred, so that a panic leaves the response incomplete
 		p.end()
 	})
 }
@@ -268,7 +273,7 @@ func compress(h http.Handler) http.Handler {
 // minCompress is the minimum size in bytes for compression.
 const minCompress = 1 << 10
 
-// compressor starts to compress after minCompress bytes.
+// compressor is a ResponseWriter that starts to compress when minCompress bytes were written.
 type compressor struct {
 	http.ResponseWriter
 	status   int
@@ -276,7 +281,7 @@ type compressor struct {
 	zip      *gzip.Writer
 }
 
-// Unwrap supports http.ResponseController.
+// Unwrap lets http.ResponseController set deadlines.
 func (p *compressor) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // WriteHeader delays the header until the encoding is known.
@@ -291,7 +296,7 @@ func (p *compressor) Write(b []byte) (int, error) {
 	}
 	p.Header().Set("Content-Encoding", "gzip")
 	p.ResponseWriter.WriteHeader(p.status)
-	p.zip, _ = gzip.NewWriterLevel(p.ResponseWriter, gzip.BestSpeed) // the level is valid
+	p.zip, _ = gzip.NewWriterLevel(p.ResponseWriter, gzip.BestSpeed) // there is no error, because the level is valid
 	_, err := p.zip.Write(p.buffered)
 	return len(b), err
 }

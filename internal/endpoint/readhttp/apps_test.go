@@ -110,8 +110,8 @@ func TestTwoThousandItemsAreSyncedWithFewQueries(t *testing.T) {
 	}
 }
 
-// TestUsersCannotReadOrMarkItemsOfOtherUsers requests everything of bob as alice, by numbers that she
-// cannot know.
+// TestUsersCannotReadOrMarkItemsOfOtherUsers requests everything of bob as alice, with numbers that
+// alice cannot know.
 func TestUsersCannotReadOrMarkItemsOfOtherUsers(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)
@@ -232,7 +232,7 @@ func TestSignInAttemptsOfReadingAppsShareOneLimit(t *testing.T) {
 	if _, err := worse.UserInfo(ctx); !errors.As(err, &g) || g.Status != http.StatusTooManyRequests {
 		t.Error(err)
 	}
-	if _, err := good.UserInfo(ctx); err != nil { // signed-in apps remain signed in
+	if _, err := good.UserInfo(ctx); err != nil { // apps that are signed in stay signed in
 		t.Error(err)
 	}
 	if _, err := w.fever().Send(ctx, "groups", nil); err != nil {
@@ -385,7 +385,7 @@ func TestItemsStoredOutOfOrderAreNotSkipped(t *testing.T) {
 	look(0, 1)
 }
 
-// TestReadingAppsReceiveTitleAndLinkForItemsWithoutThem has items like short posts.
+// TestReadingAppsReceiveTheFullText uses items without titles, like short posts.
 func TestReadingAppsReceiveTheFullText(t *testing.T) {
 	t.Parallel()
 	w := newAppHarness(t, faked)

@@ -18,7 +18,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// feedDef is a feed as its server has it.
+// feedDef is a feed as its server publishes it.
 type feedDef struct {
 	url, title, home string
 	items            []itemDef
@@ -37,17 +37,17 @@ type itemDef struct {
 type fakeRiver struct {
 	t     *testing.T
 	now   func() time.Time
-	feeds map[string]*feedDef // by URL
+	feeds map[string]*feedDef // key: URL
 
 	mu      sync.Mutex
 	seq     int64
 	sources map[int64]*river.Source
 	items   map[int64]*river.Item
-	subs    map[string][]river.Subscription // by reader
-	marks   map[string]map[int64]river.Mark // by reader and item
-	made    map[string][]string             // created categories, by reader
+	subs    map[string][]river.Subscription // key: reader
+	marks   map[string]map[int64]river.Mark // keys: reader and item
+	made    map[string][]string             // key: reader, value: created categories
 	asked   int                             // number of item queries
-	full    map[string]string               // full texts by the title of their item, for every user
+	full    map[string]string               // full texts of all users; key: title of the item
 }
 
 func newFakeRiver(t *testing.T, now func() time.Time, feeds map[string]*feedDef) *fakeRiver {
@@ -57,7 +57,7 @@ func newFakeRiver(t *testing.T, now func() time.Time, feeds map[string]*feedDef)
 	}
 }
 
-// read reads the current feed of a server.
+// read reads the current feed from its server.
 func (f *fakeRiver) read(url string) {
 	def, s := f.feeds[url], f.sources[river.SourceID(url)]
 	first := s.NewestAt.IsZero()
@@ -187,7 +187,7 @@ func (f *fakeRiver) Following(_ context.Context, reader string) (map[int64]bool,
 	return set, nil
 }
 
-// entry returns an item as seen by a reader. ok is false if the reader does not follow its feed.
+// entry returns an item as a reader sees it. If the reader does not follow its feed, ok is false.
 func (f *fakeRiver) entry(reader string, it *river.Item) (e river.Entry, ok bool) {
 	s := f.sub(reader, it.SourceID)
 	m := f.marks[reader][it.ID]

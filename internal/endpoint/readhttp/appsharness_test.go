@@ -38,7 +38,7 @@ const (
 	bobURL       = "http://feeds.test/bob.xml"
 )
 
-// clock is a clock that only tests advance.
+// clock is a clock that advances only when a test changes it.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -59,7 +59,7 @@ func (c *clock) wait(d time.Duration) {
 // arriving is a river in which a test can make items arrive.
 type arriving interface {
 	readhttp.AppRiver
-	arrived(url string) // a feed has new items
+	arrived(url string) // signals that the feed at url has new items
 }
 
 // appHarness is a server for apps. alice follows two feeds, and bob one that she must never see.
@@ -70,7 +70,7 @@ type appHarness struct {
 	store    *sqlite.Store
 	river    arriving
 	accounts *account.Accounts
-	token    string // alice's token for reading
+	token    string // the token of alice's reading app
 	srv      *httptest.Server
 }
 
@@ -112,7 +112,7 @@ func newAppHarness(t *testing.T, open func(*appHarness) arriving) *appHarness {
 	return w
 }
 
-// quickHash is fast and insecure, for tests only.
+// quickHash is a fast, insecure password hash for tests only.
 func quickHash(password, salt []byte, passes, memory uint32) []byte {
 	h := sha256.New()
 	h.Write(binary.BigEndian.AppendUint32(nil, passes))
@@ -135,7 +135,7 @@ func (w *appHarness) follow(user, address string, categories ...string) {
 	w.must(err)
 }
 
-// arrive adds n items to a feed, one after the other, and waits until they are settled.
+// arrive adds n items to a feed, one after the other, and waits for settleDelay.
 func (w *appHarness) arrive(address string, n int) {
 	w.Helper()
 	for range n {
@@ -157,7 +157,7 @@ func (w *appHarness) fever() *fever.Client {
 	return &fever.Client{URL: w.srv.URL + "/fever/", Key: fever.Key("alice", w.token), HTTP: w.srv.Client()}
 }
 
-// script is a recorded session of an app, see testdata/apps/README.
+// script is a recorded session of an app; see testdata/apps/README.
 type script struct {
 	*appHarness
 	name   string
@@ -238,7 +238,7 @@ func (s *script) wrong(format string, args ...any) {
 	s.Fatalf("%s:%d: %s\nanswer: %d %.3000s", s.name, s.line, fmt.Sprintf(format, args...), s.status, s.body)
 }
 
-// fill replaces $name and $function(name) by values.
+// fill replaces $name and $function(name) by their values.
 func (s *script) fill(text string) string {
 	return regexp.MustCompile(`\$(\w+)(?:\((\w+)\))?`).ReplaceAllStringFunc(text, func(m string) string {
 		name, arg, call := strings.Cut(strings.TrimSuffix(m[1:], ")"), "(")
@@ -251,17 +251,17 @@ func (s *script) fill(text string) string {
 		v := s.vars[arg]
 		n, _ := strconv.ParseInt(v, 10, 64)
 		switch name {
-		case "hex": // without leading zeros, as in NetNewsWire
+		case "hex": // hexadecimal without leading zeros, as NetNewsWire sends it
 			return strconv.FormatInt(n, 16)
 		case "hex16":
 			return fmt.Sprintf("%016x", n)
 		case "esc":
 			return url.QueryEscape(v)
-		case "dec": // from the long form
+		case "dec": // decimal, from the long form
 			n, err := strconv.ParseInt(v[strings.LastIndexByte(v, '/')+1:], 16, 64)
 			s.must(err)
 			return strconv.FormatInt(n, 10)
-		case "sec": // from microseconds
+		case "sec": // seconds, from microseconds
 			return strconv.FormatInt(n/1_000_000, 10)
 		}
 		s.Fatalf("%s:%d: there is no function %s", s.name, s.line, name)
@@ -296,7 +296,8 @@ func (s *script) send(target, body string) {
 	}
 }
 
-// check checks a line about the parsed response: "path = value", "path -> name", "path # length".
+// check checks a line of a script about the last response: "path = value", "path -> name" or "path
+// # length".
 func (s *script) check(rest string) {
 	s.Helper()
 	fields := strings.SplitN(rest, " ", 3)
@@ -324,7 +325,7 @@ func (s *script) check(rest string) {
 		if list, ok := v.([]any); !ok || strconv.Itoa(len(list)) != want {
 			s.wrong("%s has %d elements, want %s", fields[0], len(list), want)
 		}
-	case "kind": // as decoded by a strict app
+	case "kind": // the kind of the value as a strict app decodes it
 		if kind := fmt.Sprintf("%T", v); kind != map[string]string{"string": "string", "number": "json.Number", "list": "[]interface {}"}[want] {
 			s.wrong("%s is a %s", fields[0], kind)
 		}
@@ -333,7 +334,7 @@ func (s *script) check(rest string) {
 	}
 }
 
-// walk follows a path of names and list indexes in parsed JSON.
+// walk follows a path of names and list indexes in decoded JSON.
 func walk(v any, path []string) (any, bool) {
 	for _, step := range path {
 		switch in := v.(type) {

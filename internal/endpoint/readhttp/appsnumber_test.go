@@ -29,7 +29,7 @@ func TestFeverIDsAreSmallAndStable(t *testing.T) {
 		}
 	}
 	slices.Reverse(list)
-	again := number(list[1000:], categories[:10]) // in another order, and with fewer entries
+	again := number(list[1000:], categories[:10]) // the lists have another order and fewer entries
 	for source, small := range again.feeds {
 		if n.feeds[source] != small {
 			t.Errorf("%d was %d and is %d", source, n.feeds[source], small)
@@ -47,7 +47,7 @@ func TestFeverIDCollisionKeepsTheIDOfTheOlderFeed(t *testing.T) {
 	taken := map[int32]string{}
 	first := free(taken, "x")
 	taken[first] = "x"
-	second := free(taken, "x") // as if another name had the same hash
+	second := free(taken, "x") // simulates another name with the same hash
 	if second == first || second <= 0 {
 		t.Error(first, second)
 	}

@@ -17,7 +17,7 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// realRiver is the real river on the real store, with the feeds of a test.
+// realRiver is the real river on a real store. Its feeds are those of a test.
 type realRiver struct {
 	*river.River
 	w *appHarness
@@ -33,7 +33,7 @@ func real(w *appHarness) arriving {
 	return r
 }
 
-// Get is river.Fetcher.Get.
+// Get implements river.Fetcher.
 func (r *realRiver) Get(_ context.Context, q fetch.Request) (*fetch.Response, error) {
 	def := r.w.feeds[q.URL]
 	if def == nil {

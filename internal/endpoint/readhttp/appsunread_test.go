@@ -15,7 +15,7 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// unreadModel marks items at random through both APIs and the pages' river.
+// unreadModel marks items at random through both app APIs and through the river that the pages use.
 type unreadModel struct {
 	*appHarness
 	river  *realRiver

@@ -38,7 +38,7 @@ func feverError(err error) error {
 	return &fever.Error{Status: status, Msg: msg, RetryAfter: after}
 }
 
-// User is fever.Backend.User.
+// User implements fever.Backend.
 //
 // spec:cloudburst#app-tokens
 func (f *feverReader) User(ctx context.Context, key string) (string, error) {
@@ -49,23 +49,23 @@ func (f *feverReader) User(ctx context.Context, key string) (string, error) {
 	return t.User, feverError(err)
 }
 
-// numbers holds the small numbers of a user's feeds and categories.
+// numbers contains the 31-bit numbers of a user's feeds and categories.
 type numbers struct {
-	at     time.Time        // time of creation
-	list   []river.Followed // nil in the cache
-	feeds  map[int64]int32  // by source
+	at     time.Time        // when the numbers were computed
+	list   []river.Followed // nil in a cached entry
+	feeds  map[int64]int32  // key: source, value: number
 	source map[int32]int64
 	groups map[string]int32
 	name   map[int32]string
-	of     map[string][]int64 // sources by category
+	of     map[string][]int64 // key: category, value: sources
 	items  int64              // number of items of all feeds
 }
 
-// numbersTTL and maxNumbers limit the cache of numbers: the lifetime of an entry, and the number
-// of users. The cache exists because an app sends a hundred requests in a row.
+// numbersTTL and maxNumbers limit the cache of numbers: the lifetime of an entry, and the number of
+// users. The numbers are cached because an app may send a hundred requests in a row.
 const numbersTTL, maxNumbers = 10 * time.Second, 100
 
-// numbersOf returns the numbers of a user. With fresh it does not use the cache.
+// numbersOf returns the numbers of a user. If fresh is set, it does not use the cache.
 func (a *Apps) numbersOf(ctx context.Context, reader string, fresh bool) (*numbers, error) {
 	now := a.now()
 	a.mu.Lock()
@@ -85,7 +85,7 @@ func (a *Apps) numbersOf(ctx context.Context, reader string, fresh bool) (*numbe
 	n = number(list, categories)
 	n.at = now
 	kept := *n
-	kept.list = nil // large with thousands of feeds
+	kept.list = nil // do not keep the list in memory: it is large if the user follows thousands of feeds
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.known == nil || len(a.known) >= maxNumbers {
@@ -102,8 +102,8 @@ func (a *Apps) forget(reader string) {
 	delete(a.known, reader)
 }
 
-// number assigns stable 31-bit numbers to feeds and categories. After a rare hash collision, the
-// older feed has the first number.
+// number assigns stable 31-bit numbers to feeds and categories. If two feeds have the same hash,
+// which is rare, the older feed keeps the number.
 //
 // spec:cloudburst#fever-numbers
 func number(list []river.Followed, categories []river.Category) *numbers {
@@ -137,7 +137,7 @@ func number(list []river.Followed, categories []river.Category) *numbers {
 	return n
 }
 
-// free returns the first number of a name that is not taken.
+// free returns the first number for name that is not taken.
 func free[T any](taken map[int32]T, name string) int32 {
 	for i := 0; ; i++ {
 		sum := sha256.Sum256([]byte(name + strings.Repeat(" again", i)))
@@ -148,7 +148,7 @@ func free[T any](taken map[int32]T, name string) int32 {
 	}
 }
 
-// Lists is fever.Backend.Lists.
+// Lists implements fever.Backend.
 func (f *feverReader) Lists(ctx context.Context, user string) ([]fever.Group, []fever.Feed, []fever.FeedsGroup, error) {
 	n, err := f.apps().numbersOf(ctx, f.apps().reader(user), true)
 	if err != nil {
@@ -180,11 +180,11 @@ func (f *feverReader) Lists(ctx context.Context, user string) ([]fever.Group, []
 	return groups, feeds, relations, nil
 }
 
-// Favicons is fever.Backend.Favicons. It returns none: feeds declare the URLs of their icons, and
-// this server fetches only feeds.
+// Favicons implements fever.Backend. It returns none: feeds declare only the URLs of their icons,
+// and this server does not fetch icons.
 func (f *feverReader) Favicons(context.Context, string) ([]fever.Favicon, error) { return nil, nil }
 
-// Total is fever.Backend.Total.
+// Total implements fever.Backend.
 func (f *feverReader) Total(ctx context.Context, user string) (int64, error) {
 	n, err := f.apps().numbersOf(ctx, f.apps().reader(user), false)
 	if err != nil {
@@ -193,7 +193,7 @@ func (f *feverReader) Total(ctx context.Context, user string) (int64, error) {
 	return n.items, nil
 }
 
-// Items is fever.Backend.Items.
+// Items implements fever.Backend.
 func (f *feverReader) Items(ctx context.Context, user string, q fever.Query) ([]fever.Item, error) {
 	reader := f.apps().reader(user)
 	n, err := f.apps().numbersOf(ctx, reader, false)
@@ -268,7 +268,8 @@ func (f *feverReader) item(e *river.Entry, feed int32) fever.Item {
 	return it
 }
 
-// enclosuresHTML shows files in the text, because the API has no field for them.
+// enclosuresHTML returns HTML that shows the files of an item, because the API has no field for
+// files.
 func enclosuresHTML(list []river.Enclosure) string {
 	var b strings.Builder
 	for _, enc := range list {
@@ -288,15 +289,16 @@ func enclosuresHTML(list []river.Enclosure) string {
 	return b.String()
 }
 
-// maxMarked limits the lists of unread or saved items to the newest.
+// maxMarked is the maximum length of the lists of unread or saved items, which contain the newest
+// items.
 const maxMarked = 200_000
 
-// Unread is fever.Backend.Unread.
+// Unread implements fever.Backend.
 func (f *feverReader) Unread(ctx context.Context, user string) (fever.IDs, error) {
 	return f.marked(ctx, river.ItemQuery{Reader: f.apps().reader(user), Unread: true})
 }
 
-// Saved is fever.Backend.Saved. It omits items of feeds that the user no longer follows, because
+// Saved implements fever.Backend. It omits items of feeds that the user no longer follows, because
 // apps do not know these feeds.
 func (f *feverReader) Saved(ctx context.Context, user string) (fever.IDs, error) {
 	return f.marked(ctx, river.ItemQuery{Reader: f.apps().reader(user), Starred: true})
@@ -332,7 +334,7 @@ func (f *feverReader) marked(ctx context.Context, q river.ItemQuery) (fever.IDs,
 	return ids, nil
 }
 
-// Mark is fever.Backend.Mark.
+// Mark implements fever.Backend.
 func (f *feverReader) Mark(ctx context.Context, user string, item int64, read, saved *bool) error {
 	if item <= 0 {
 		return nil
@@ -340,7 +342,7 @@ func (f *feverReader) Mark(ctx context.Context, user string, item int64, read, s
 	return feverError(f.apps().markFirsts(ctx, f.apps().reader(user), []int64{item}, read, saved))
 }
 
-// MarkFeed is fever.Backend.MarkFeed.
+// MarkFeed implements fever.Backend.
 func (f *feverReader) MarkFeed(ctx context.Context, user string, feed int32, before time.Time) error {
 	reader := f.apps().reader(user)
 	n, err := f.apps().numbersOf(ctx, reader, false)
@@ -354,7 +356,7 @@ func (f *feverReader) MarkFeed(ctx context.Context, user string, feed int32, bef
 	return feverError(f.River.MarkAllRead(ctx, reader, source, "", before))
 }
 
-// MarkGroup is fever.Backend.MarkGroup.
+// MarkGroup implements fever.Backend.
 func (f *feverReader) MarkGroup(ctx context.Context, user string, group int32, before time.Time) error {
 	reader := f.apps().reader(user)
 	n, err := f.apps().numbersOf(ctx, reader, false)
@@ -368,6 +370,6 @@ func (f *feverReader) MarkGroup(ctx context.Context, user string, group int32, b
 	return feverError(f.River.MarkAllRead(ctx, reader, 0, name, before))
 }
 
-// UnreadRecent is fever.Backend.UnreadRecent. It does nothing, because the time at which an item
-// was read is not stored.
+// UnreadRecent implements fever.Backend. It does nothing, because the store does not contain the
+// time at which an item was read.
 func (f *feverReader) UnreadRecent(context.Context, string) error { return nil }

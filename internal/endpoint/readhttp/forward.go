@@ -25,12 +25,12 @@ import (
 // Sender forwards new items to other programs. It implements forward.Sender. docs/guides/notices.md
 // describes the messages.
 type Sender struct {
-	Sender endpoint.Sender // guarded like callbacks, because users name the targets
-	Mail   *Mail           // nil: no mail
+	Sender endpoint.Sender // must refuse forbidden addresses, because users name the targets
+	Mail   *Mail           // nil: forwarding by mail is not available
 	Now    func() time.Time
 }
 
-// Ways lists the supported ways of forwarding.
+// Ways lists the ways of forwarding that this server supports.
 func (t *Sender) Ways() []string {
 	if t.Mail == nil {
 		return []string{forward.ViaWebhook, forward.ViaPost, forward.ViaMastodon}
@@ -38,9 +38,9 @@ func (t *Sender) Ways() []string {
 	return []string{forward.ViaWebhook, forward.ViaEmail, forward.ViaPost, forward.ViaMastodon}
 }
 
-// Forward sends items in one message, or by ViaPost and ViaMastodon in one message per item. Errors: fault.Gone
-// (the target wants no more), Unavailable (this server or its mail server cannot send now),
-// Unreadable (the target did not accept the message), Unsupported.
+// Forward sends items in one message, or by ViaPost and ViaMastodon in one message per item.
+// Errors: fault.Gone (the target wants no more messages), Unavailable (this server or its mail
+// server cannot send now), Unreadable (the target did not accept the message), Unsupported.
 func (t *Sender) Forward(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
 	switch n.Via {
 	case forward.ViaWebhook:
@@ -121,7 +121,7 @@ func newWebhookMessage(n forward.Forwarding, list []river.Entry) webhookMessage 
 	return m
 }
 
-// messageID returns an ID that is the same each time the same items are sent.
+// messageID returns an ID for a message. If the same items are sent again, the ID is the same.
 //
 // spec:cloudburst#forwarding-at-least-once
 func messageID(n forward.Forwarding, list []river.Entry) string {
@@ -173,7 +173,7 @@ func (t *Sender) post(ctx context.Context, n forward.Forwarding, e *river.Entry)
 	})
 }
 
-// send sends one POST and interprets the response.
+// send sends one POST request and interprets the response.
 func (t *Sender) send(ctx context.Context, m *fetch.Message) error {
 	return t.replyError(m.URL, t.Sender.Send(ctx, m))
 }

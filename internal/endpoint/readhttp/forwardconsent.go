@@ -18,8 +18,9 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// Ask requests the recipient's consent to a forwarding: from a person by a mail with a link for
-// token, from a program by a challenge, from a Mastodon server by its access token. Errors are those of [Sender.Forward].
+// Ask requests the recipient's consent to a forwarding. A person gets a mail with a link that
+// contains token, a program gets a challenge, and for a Mastodon server the access token is
+// checked. Errors are those of [Sender.Forward].
 //
 // spec:cloudburst#forwarding-consent
 func (t *Sender) Ask(ctx context.Context, n forward.Forwarding, token string) error {
@@ -45,7 +46,8 @@ type challengeMessage struct {
 	Notice    string `json:"notice"`
 }
 
-// challenge sends a challenge to a program. The response must contain only the correct answer.
+// challenge sends a challenge to a program. The response must contain the correct answer and
+// nothing else.
 func (t *Sender) challenge(ctx context.Context, n forward.Forwarding, challenge string) error {
 	m := challengeOf(n, challenge)
 	m.WantBody, m.Padded = true, true
@@ -56,26 +58,26 @@ func (t *Sender) challenge(ctx context.Context, n forward.Forwarding, challenge 
 		}
 		return err
 	}
-	// A program that echoes the request returns more than the answer.
+	// A program that only echoes the request returns more than the answer.
 	if got := strings.TrimSpace(string(r.Body)); r.Partial || !hmac.Equal([]byte(got), []byte(challengeResponse(n.Secret, challenge))) {
 		return fault.New(fault.Unreadable, "%s did not answer the challenge. Its answer must be only the response, as the guide on forwarding describes.", endpoint.DisplayURL(n.Target))
 	}
 	return nil
 }
 
-// challengeOf returns the request with a challenge.
+// challengeOf returns the request that sends a challenge.
 func challengeOf(n forward.Forwarding, challenge string) *fetch.Message {
 	if n.Via == forward.ViaPost {
 		form := url.Values{"type": {"challenge"}, "challenge": {challenge}, "reader": {n.Reader}, "notice": {strconv.FormatInt(n.ID, 10)}}
 		return &fetch.Message{URL: n.Target, ContentType: "application/x-www-form-urlencoded", Body: []byte(form.Encode())}
 	}
-	// encoding a struct of strings never fails
+	// Encoding a struct of strings never fails.
 	body, _ := json.Marshal(challengeMessage{Type: "challenge", Challenge: challenge, Reader: n.Reader, Notice: strconv.FormatInt(n.ID, 10)})
 	return &fetch.Message{URL: n.Target, ContentType: "application/json", Header: signature(n.Secret, body), Body: body}
 }
 
-// challengeResponse returns the answer of a program that knows the secret. Without a secret, it is
-// the challenge itself.
+// challengeResponse returns the correct answer of a program that knows the secret. If there is no
+// secret, the answer is the challenge itself.
 func challengeResponse(secret, challenge string) string {
 	if secret == "" {
 		return challenge

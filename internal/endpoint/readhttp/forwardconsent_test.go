@@ -42,7 +42,7 @@ func TestWebhookChallengeMatchesDocumentation(t *testing.T) {
 	}
 }
 
-// Run the function in the guide as documented; it must answer real challenges.
+// The function in the guide is run as it is documented, and must answer real challenges.
 func TestExampleFunctionInGuideAnswersWebhookChallenge(t *testing.T) {
 	t.Parallel()
 	program := noticeDoc(t, "```python challenge") + "\nimport sys\nsys.stdout.write(respond(sys.argv[1], sys.stdin.buffer.read()))\n"
@@ -68,7 +68,7 @@ func TestExampleFunctionInGuideAnswersWebhookChallenge(t *testing.T) {
 	}
 }
 
-// A target that echoes the request, or returns another response, has not consented.
+// If a target echoes the request or returns any other response, it has not consented.
 func TestOnlyCorrectResponseToChallengeIsConsent(t *testing.T) {
 	t.Parallel()
 	echo := func(form bool) http.HandlerFunc {

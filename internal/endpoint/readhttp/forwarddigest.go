@@ -16,12 +16,13 @@ import (
 type digest struct {
 	Subject  string
 	Groups   []digestGroup
-	More     int    // items that the mail does not list
-	MoreLink string // page that has them; "": none
-	End      string // URL that ends the mails; "": none
+	More     int    // number of items that the mail does not list
+	MoreLink string // page that lists these items; "": none
+	End      string // URL at which the recipient ends the mails; "": none
 }
 
-// digestGroup has the items of one feed or of one day. A digest of one group has no heading.
+// digestGroup contains the items of one feed or of one day. In a digest with one group, the group
+// has no heading.
 type digestGroup struct {
 	Name, Link string
 	Items      []digestItem
@@ -30,12 +31,12 @@ type digestGroup struct {
 type digestItem struct{ Title, Link, About string }
 
 const (
-	maxDigestTitle = 150 // characters
+	maxDigestTitle = 150 // in characters
 	maxDigestAbout = 200
 )
 
-// digestOf returns the content of a digest. Items of several feeds are grouped by feed, items of one
-// feed by day (UTC).
+// digestOf returns the content of a digest. Items of several feeds are grouped by feed. Items of a
+// single feed are grouped by day (UTC).
 func (m *Mail) digestOf(n forward.Forwarding, list []river.Entry, now time.Time, end string) digest {
 	d := digest{Subject: m.digestSubject(n, list, now), More: n.More, End: end}
 	sources, days := map[int64]bool{}, map[string]bool{}
@@ -74,8 +75,8 @@ func (m *Mail) digestOf(n forward.Forwarding, list []river.Entry, now time.Time,
 	return d
 }
 
-// digestSubject has the number of items and the period: "The chalk log: 3 posts, daily digest of
-// 1 March 2026".
+// digestSubject returns the subject, with the number of items and the period: "The chalk log: 3
+// posts, daily digest of 1 March 2026".
 func (m *Mail) digestSubject(n forward.Forwarding, list []river.Entry, now time.Time) string {
 	name := oneLine(n.Category, 60)
 	if n.SourceID != 0 {
@@ -98,7 +99,7 @@ func quantity(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// MoreText is the sentence about the items that the mail does not list.
+// MoreText returns the sentence about the items that the mail does not list.
 func (d digest) MoreText() string { return "and " + fmt.Sprint(d.More) + " more" }
 
 func (d digest) text() string {

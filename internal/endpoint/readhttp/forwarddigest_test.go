@@ -29,7 +29,7 @@ func digestMail(t *testing.T, m Mail, n forward.Forwarding, list []river.Entry) 
 	return read.Header, parts["text/plain"], parts["text/html"]
 }
 
-// wants reports the texts that are missing or out of order.
+// wants fails the test if texts are missing or out of order.
 func wants(t *testing.T, where, all string, texts ...string) {
 	t.Helper()
 	rest := strings.ReplaceAll(all, "\r\n", "\n")

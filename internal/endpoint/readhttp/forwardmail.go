@@ -30,22 +30,23 @@ const (
 	MailPlain    = "none"
 )
 
-// Mail sends mail through one server. The operator names the server, so its address is not guarded.
+// Mail sends mail through one mail server. The operator chooses the server, so its address is not
+// checked.
 type Mail struct {
 	Server   string        // host, or host:port [587, 465 with MailTLS, 25 with MailPlain]
-	From     string        // address, or a name with an address in angle brackets
+	From     string        // sender: an address, or a name with an address in angle brackets
 	User     string        // "": the server requires no login
 	Password string        // plain text
 	TLS      string        // one of the constants above [MailSTARTTLS]
 	Site     func() string // scheme and host of this server, for links; nil: mails have no links
-	// Posts reports whether a forwarding sends the posts of its author to a subscriber, for the words of
-	// the mail that asks for consent. Nil: none does.
+	// Posts reports whether a forwarding sends posts of its author to a subscriber. That changes
+	// the text of the mail that asks for consent. Nil: no forwarding does.
 	Posts     func(n forward.Forwarding) bool
-	Timeout   time.Duration // per message, including the connection [30 s]
-	TLSConfig *tls.Config   // [the system's roots]
+	Timeout   time.Duration // time limit for one message, including the connection [30 s]
+	TLSConfig *tls.Config   // [the root certificates of the system]
 }
 
-// Check validates the settings. Errors are fault.Invalid.
+// Check validates the settings. Its errors are fault.Invalid.
 func (m *Mail) Check() error {
 	if _, _, err := m.address(); err != nil {
 		return fault.Wrap(fault.Invalid, err, "The mail server (smtp.server) is %q: it should be like mail.example.org:587.", m.Server)
@@ -90,8 +91,8 @@ func (m *Mail) send(ctx context.Context, n forward.Forwarding, list []river.Entr
 	return m.deliver(ctx, n, msg)
 }
 
-// ask sends the mail with the link for consent. The only text that its sender chose is the name of
-// their account.
+// ask sends the mail with the link for consent. Apart from the account name, the user who requested
+// it cannot choose any text in the mail.
 func (m *Mail) ask(ctx context.Context, n forward.Forwarding, token string, now time.Time) error {
 	if m.Site == nil {
 		return fault.New(fault.Unavailable, "This server does not know its public URL, so its mails cannot contain a link.")
@@ -120,7 +121,7 @@ func (m *Mail) ask(ctx context.Context, n forward.Forwarding, token string, now 
 	return m.deliver(ctx, n, msg)
 }
 
-// link returns the URL of a page for the recipient of a mail.
+// link returns the URL of a page for the recipient of a mail. The URL contains token.
 func (m *Mail) link(page, token string) string {
 	return m.Site() + "/feeds/notices/" + page + "?token=" + token
 }
@@ -156,8 +157,8 @@ func busy(err error) error {
 
 func (m *Mail) timeout() time.Duration { return cmp.Or(m.Timeout, 30*time.Second) }
 
-// client returns a client for one message that stops when ctx ends: the library's own time limit
-// restarts at each step.
+// client returns a client for one message that stops when ctx ends. The time limit of the library
+// would start again at each step.
 func (m *Mail) client(ctx context.Context) (*mail.Client, error) {
 	host, port, err := m.address()
 	if err != nil {
@@ -171,7 +172,7 @@ func (m *Mail) client(ctx context.Context) (*mail.Client, error) {
 	policy, auth := mail.TLSMandatory, mail.SMTPAuthAutoDiscover
 	switch m.TLS {
 	case MailTLS:
-		policy = mail.TLSOpportunistic // TLS has already started
+		policy = mail.TLSOpportunistic // the connection already uses TLS
 	case MailPlain:
 		policy, auth = mail.NoTLS, mail.SMTPAuthPlainNoEnc
 	}
@@ -206,8 +207,8 @@ func (c *ctxConn) Close() error {
 	return c.Conn.Close()
 }
 
-// message returns a mail to the target of a forwarding, with the headers that identify it to
-// programs. domain is that of the sender's address.
+// message returns a mail to the target of a forwarding, with headers by which programs identify it.
+// domain is the domain of the sender's address.
 //
 // spec:cloudburst#forwarding-unsubscribe
 func (m *Mail) message(n forward.Forwarding, now time.Time) (msg *mail.Msg, domain string, err error) {
@@ -225,7 +226,8 @@ func (m *Mail) message(n forward.Forwarding, now time.Time) (msg *mail.Msg, doma
 	msg.SetGenHeader("List-Id", "<notice-"+strconv.FormatInt(n.ID, 10)+"."+domain+">")
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	if m.Site != nil && n.End != "" {
-		// One line each, even if the link is long: a link cannot be folded.
+		// Each header must stay on one line, even if the link is long, because a link cannot be
+		// folded.
 		msg.SetGenHeaderPreformatted("List-Unsubscribe", "<"+m.link("end", n.End)+">")
 		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
 	}
@@ -260,7 +262,8 @@ func (m *Mail) compose(n forward.Forwarding, list []river.Entry, now time.Time) 
 	return msg, nil
 }
 
-// oneLine converts a text for a header: without line breaks and control characters.
+// oneLine converts a text for use in a header: it removes line breaks and control characters, and
+// limits the length.
 func oneLine(s string, limit int) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
 	if r := []rune(s); len(r) > limit {
@@ -282,8 +285,8 @@ func subjectOf(list []river.Entry) string {
 }
 
 const (
-	maxMailText = 4000     // characters of an item in the text
-	maxMailHTML = 64 << 10 // bytes of an item's HTML
+	maxMailText = 4000     // maximum characters of an item in the text part
+	maxMailHTML = 64 << 10 // maximum bytes of an item's HTML
 )
 
 func mailText(list []river.Entry, end string) string {
@@ -308,7 +311,7 @@ func mailText(list []river.Entry, end string) string {
 // endWords is the text of the link at the end of a mail.
 const endWords = "Change how often mails arrive, or unsubscribe"
 
-// endText returns the last lines of the text of a mail.
+// endText returns the last lines of the text part of a mail.
 func endText(end string) string {
 	if end == "" {
 		return ""

@@ -31,7 +31,7 @@ type mailServer struct {
 	auth     bool
 	rcpt     string // response to RCPT
 	data     string // response after the mail
-	silent   bool   // after the greeting
+	silent   bool   // the server sends nothing after the greeting
 
 	mu       sync.Mutex
 	mails    []string

@@ -17,10 +17,11 @@ import (
 
 // googleReader connects the API of Google Reader to the river.
 //
-// The number of an item is its First in Unix microseconds, as in FreshRSS; its different notations
-// are unambiguous. A stream is ordered by Item.At, which is its timestampUsec. The parameter ot
-// ("since") selects by the time of arrival instead, and such a stream has that order, so an app
-// misses no old items of a newly added feed.
+// The number of an item is its First in Unix microseconds, as in FreshRSS. Such a number is so
+// large that its decimal and hexadecimal notations cannot be confused. A stream is ordered by
+// Item.At, which is its timestampUsec. With the parameter ot ("since"), a stream is selected and
+// ordered by time of arrival instead. Therefore an app also receives the old items of a newly added
+// feed.
 type googleReader Apps
 
 func (g *googleReader) apps() *Apps { return (*Apps)(g) }
@@ -48,7 +49,7 @@ func refusedApp(err error) error {
 	return googleError(err)
 }
 
-// Login is greader.Backend.Login. If the password is a token, the app continues to use that token;
+// Login implements greader.Backend. If the password is a token, the app keeps using this token, and
 // revoking it signs the app out.
 //
 // spec:cloudburst#app-keys spec:cloudburst#app-tokens
@@ -69,7 +70,7 @@ func (g *googleReader) Login(ctx context.Context, name, password string) (string
 	return key, googleError(err)
 }
 
-// Authenticate is greader.Backend.Authenticate.
+// Authenticate implements greader.Backend.
 func (g *googleReader) Authenticate(ctx context.Context, auth string) (string, error) {
 	from := g.apps().caller(greader.RequestFrom(ctx), "greader")
 	if account.IsToken(auth) {
@@ -80,12 +81,12 @@ func (g *googleReader) Authenticate(ctx context.Context, auth string) (string, e
 	return u.Name, refusedApp(err)
 }
 
-// UserInfo is greader.Backend.UserInfo.
+// UserInfo implements greader.Backend.
 func (g *googleReader) UserInfo(_ context.Context, user string) (greader.User, error) {
 	return greader.User{ID: user, Name: user, ProfileID: user, Email: user}, nil
 }
 
-// Subscriptions is greader.Backend.Subscriptions.
+// Subscriptions implements greader.Backend.
 func (g *googleReader) Subscriptions(ctx context.Context, user string) ([]greader.Subscription, error) {
 	list, err := g.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: g.apps().reader(user)})
 	out := make([]greader.Subscription, 0, len(list))
@@ -108,7 +109,7 @@ func googleSubscription(f *river.Followed) greader.Subscription {
 
 func feedStream(source int64) string { return greader.Feed(strconv.FormatInt(source, 10)).String() }
 
-// Labels is greader.Backend.Labels.
+// Labels implements greader.Backend.
 func (g *googleReader) Labels(ctx context.Context, user string) ([]string, error) {
 	list, err := g.River.Categories(ctx, g.apps().reader(user), false)
 	var names []string
@@ -118,7 +119,7 @@ func (g *googleReader) Labels(ctx context.Context, user string) ([]string, error
 	return names, googleError(err)
 }
 
-// Unread is greader.Backend.Unread: for each feed, for each label, and in total.
+// Unread implements greader.Backend. It counts for each feed, for each label, and in total.
 func (g *googleReader) Unread(ctx context.Context, user string) ([]greader.Unread, error) {
 	reader := g.apps().reader(user)
 	counts, err := g.River.CountUnread(ctx, reader)
@@ -161,7 +162,7 @@ func (g *googleReader) Unread(ctx context.Context, user string) ([]greader.Unrea
 	return out, nil
 }
 
-// Subscribe is greader.Backend.Subscribe.
+// Subscribe implements greader.Backend.
 func (g *googleReader) Subscribe(ctx context.Context, user, url, title string, labels []string) (greader.Subscription, error) {
 	added, err := g.River.Add(ctx, river.Request{
 		Reader: g.apps().reader(user), URL: url, Title: title, Categories: labels, First: true,
@@ -173,7 +174,7 @@ func (g *googleReader) Subscribe(ctx context.Context, user, url, title string, l
 	return googleSubscription(&added.Followed), nil
 }
 
-// source returns the source of a feed's stream, named by number or URL.
+// source returns the source of a stream of one feed. The stream names the feed by number or URL.
 func (g *googleReader) source(ctx context.Context, reader string, feed greader.Stream) (int64, error) {
 	if id, err := strconv.ParseInt(feed.Name, 10, 64); err == nil && id > 0 {
 		return id, nil
@@ -182,7 +183,7 @@ func (g *googleReader) source(ctx context.Context, reader string, feed greader.S
 	return f.SourceID, err
 }
 
-// Unsubscribe is greader.Backend.Unsubscribe.
+// Unsubscribe implements greader.Backend.
 func (g *googleReader) Unsubscribe(ctx context.Context, user string, feeds []greader.Stream) error {
 	reader := g.apps().reader(user)
 	var ids []int64
@@ -196,7 +197,7 @@ func (g *googleReader) Unsubscribe(ctx context.Context, user string, feeds []gre
 	return googleError(g.River.Remove(ctx, reader, ids...))
 }
 
-// EditSubscription is greader.Backend.EditSubscription.
+// EditSubscription implements greader.Backend.
 func (g *googleReader) EditSubscription(ctx context.Context, user string, feed greader.Stream, title string, add, remove []string) error {
 	reader := g.apps().reader(user)
 	id, err := g.source(ctx, reader, feed)
@@ -220,12 +221,12 @@ func (g *googleReader) EditSubscription(ctx context.Context, user string, feed g
 	return googleError(err)
 }
 
-// RenameLabel is greader.Backend.RenameLabel.
+// RenameLabel implements greader.Backend.
 func (g *googleReader) RenameLabel(ctx context.Context, user, from, to string) error {
 	return googleError(g.River.RenameCategory(ctx, g.apps().reader(user), from, to))
 }
 
-// Export is greader.Backend.Export.
+// Export implements greader.Backend.
 func (g *googleReader) Export(ctx context.Context, user string) ([]byte, error) {
 	doc, err := g.River.Export(ctx, g.apps().reader(user), "")
 	if err != nil {
@@ -234,7 +235,7 @@ func (g *googleReader) Export(ctx context.Context, user string) ([]byte, error) 
 	return doc.AppendXML(nil)
 }
 
-// Import is greader.Backend.Import.
+// Import implements greader.Backend.
 func (g *googleReader) Import(ctx context.Context, user string, doc io.Reader) (int, error) {
 	got, err := g.River.Import(ctx, g.apps().reader(user), doc, river.ImportOptions{})
 	if err == nil && got.Over > 0 {
@@ -243,7 +244,7 @@ func (g *googleReader) Import(ctx context.Context, user string, doc io.Reader) (
 	return got.Added + got.Had, googleError(err)
 }
 
-// Mark is greader.Backend.Mark.
+// Mark implements greader.Backend.
 func (g *googleReader) Mark(ctx context.Context, user string, ids []greader.ItemID, read, starred *bool) error {
 	firsts := make([]int64, len(ids))
 	for i, id := range ids {
@@ -252,10 +253,11 @@ func (g *googleReader) Mark(ctx context.Context, user string, ids []greader.Item
 	return googleError(g.apps().markFirsts(ctx, g.apps().reader(user), firsts, read, starred))
 }
 
-// markFirsts marks items by their First, in batches of the size that the river accepts.
+// markFirsts marks the items with the given numbers, in batches that are small enough for the
+// river.
 func (a *Apps) markFirsts(ctx context.Context, reader string, firsts []int64, read, starred *bool) error {
 	for some := range slices.Chunk(firsts, 1000) {
-		// Two processes can assign the same number.
+		// A number may have several items, because two processes can assign the same number.
 		list, err := a.River.Items(ctx, river.ItemQuery{Reader: reader, Firsts: some, Bare: true, Limit: 2 * len(some)})
 		if err != nil {
 			return err
@@ -273,7 +275,7 @@ func (a *Apps) markFirsts(ctx context.Context, reader string, firsts []int64, re
 	return nil
 }
 
-// MarkAllRead is greader.Backend.MarkAllRead.
+// MarkAllRead implements greader.Backend.
 func (g *googleReader) MarkAllRead(ctx context.Context, user string, s greader.Stream, to time.Time) error {
 	reader := g.apps().reader(user)
 	switch s.Kind {

@@ -13,14 +13,14 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// selection is an app's query in the terms of the river.
+// selection is an app's query in the form that the river needs.
 type selection struct {
 	query   river.ItemQuery
 	filters []func(e *river.Entry) bool // conditions that the query cannot express
 	none    bool                        // the result is empty
 }
 
-// IDs is greader.Backend.IDs.
+// IDs implements greader.Backend.
 func (g *googleReader) IDs(ctx context.Context, user string, q greader.Query) ([]greader.Ref, string, error) {
 	list, next, err := g.page(ctx, user, q, true)
 	out := make([]greader.Ref, 0, len(list))
@@ -31,13 +31,13 @@ func (g *googleReader) IDs(ctx context.Context, user string, q greader.Query) ([
 	return out, next, googleError(err)
 }
 
-// Items is greader.Backend.Items.
+// Items implements greader.Backend.
 func (g *googleReader) Items(ctx context.Context, user string, q greader.Query) ([]greader.Item, string, error) {
 	list, next, err := g.page(ctx, user, q, false)
 	return g.items(list), next, googleError(err)
 }
 
-// Lookup is greader.Backend.Lookup.
+// Lookup implements greader.Backend.
 func (g *googleReader) Lookup(ctx context.Context, user string, ids []greader.ItemID) ([]greader.Item, error) {
 	q := river.ItemQuery{Reader: g.apps().reader(user), Limit: 1000}
 	for _, id := range ids {
@@ -50,10 +50,11 @@ func (g *googleReader) Lookup(ctx context.Context, user string, ids []greader.It
 	return g.items(list), googleError(err)
 }
 
-// maxQueries limits the queries for one page if the filters drop most items.
+// maxQueries is the maximum number of queries for one page, which matters if the filters drop most
+// items.
 const maxQueries = 10
 
-// page reads a page of a stream.
+// page reads one page of a stream.
 func (g *googleReader) page(ctx context.Context, user string, q greader.Query, bare bool) (out []river.Entry, next string, err error) {
 	sel, err := g.selection(ctx, g.apps().reader(user), q)
 	if err != nil || sel.none {
@@ -104,7 +105,7 @@ func (s *selection) after(e *river.Entry) {
 	}
 }
 
-// continuation returns the start of the next page, for apps.
+// continuation returns the start of the next page, in the form that apps send back.
 func (s *selection) continuation() string {
 	switch {
 	case !s.query.ByFirst:
@@ -115,7 +116,7 @@ func (s *selection) continuation() string {
 	return strconv.FormatInt(s.query.FirstBefore, 10)
 }
 
-// continueFrom makes the query start at a continuation.
+// continueFrom makes the query start at a continuation that an app sent back.
 func (s *selection) continueFrom(c string) error {
 	if c == "" {
 		return nil
@@ -138,7 +139,7 @@ func (s *selection) continueFrom(c string) error {
 	return nil
 }
 
-// selection converts a query to the terms of the river.
+// selection converts a query of an app to the form that the river needs.
 //
 // spec:cloudburst#greader-since
 func (g *googleReader) selection(ctx context.Context, reader string, q greader.Query) (*selection, error) {
@@ -146,7 +147,7 @@ func (g *googleReader) selection(ctx context.Context, reader string, q greader.Q
 	if !q.Before.IsZero() {
 		s.query.ByFirst, s.query.FirstBefore = true, q.Before.UnixMicro()
 	}
-	if !q.After.IsZero() && q.Stream.Kind != greader.KindFeed { // apps read a feed right after adding it
+	if !q.After.IsZero() && q.Stream.Kind != greader.KindFeed { // the stream of a single feed is not restricted, because apps read it right after adding the feed
 		s.query.FirstBefore = g.apps().settledBefore(s.query.FirstBefore)
 	}
 	if !q.After.IsZero() {
@@ -165,7 +166,7 @@ func (g *googleReader) selection(ctx context.Context, reader string, q greader.Q
 			return nil, err
 		}
 	}
-	if s.query.Starred { // apps do not know feeds that are no longer followed
+	if s.query.Starred { // omit items of feeds that the user no longer follows, because apps do not know these feeds
 		following, err := g.River.Following(ctx, reader)
 		if err != nil {
 			return nil, err
@@ -176,8 +177,8 @@ func (g *googleReader) selection(ctx context.Context, reader string, q greader.Q
 	return s, nil
 }
 
-// restrict limits a selection to the items in a stream, or not in it. main marks the requested
-// stream itself, for which the river has the fastest query.
+// restrict limits a selection to the items that are in a stream, or not in it. main means that the
+// stream is the requested one, for which the river has the fastest query.
 func (g *googleReader) restrict(ctx context.Context, s *selection, stream greader.Stream, in, main bool) error {
 	switch {
 	case stream.Kind == greader.KindState:
@@ -191,7 +192,7 @@ func (g *googleReader) restrict(ctx context.Context, s *selection, stream greade
 		switch {
 		case err != nil && fault.CodeOf(err) != fault.NotFound:
 			return err
-		case err != nil: // not followed, so it has no items
+		case err != nil: // the user does not follow the feed, so the stream has no items
 			s.none = s.none || in
 		case main:
 			s.query.SourceID = id
@@ -202,7 +203,7 @@ func (g *googleReader) restrict(ctx context.Context, s *selection, stream greade
 	return nil
 }
 
-// state limits a selection to items in a state, or not in it.
+// state limits a selection to items that are in a state, or not in it.
 func (s *selection) state(name string, in bool) {
 	switch name {
 	case "":
@@ -217,7 +218,7 @@ func (s *selection) state(name string, in bool) {
 		} else {
 			s.filters = append(s.filters, func(e *river.Entry) bool { return !e.Starred })
 		}
-	default: // sharing and liking do not exist here
+	default: // the river has no shared or liked items
 		s.none = s.none || in
 	}
 }

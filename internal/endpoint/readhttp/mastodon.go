@@ -17,12 +17,12 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// maxStatus is the length of a status without its link, in characters. Mastodon's default limit is
-// 500, and it counts any link as 23.
+// maxStatus is the maximum length of the text of a status without its link, in characters.
+// Mastodon's default limit is 500, and any link counts as 23 characters.
 const maxStatus = 500 - 23 - 2
 
-// copyToMastodon publishes a copy of an item as a status with a link. The instance ignores a
-// repetition, because it has the same idempotency key.
+// copyToMastodon publishes a copy of an item as a status with a link. Each item has an idempotency
+// key, so the instance ignores a repetition.
 //
 // spec:cloudburst#forwarding-mastodon
 func (t *Sender) copyToMastodon(ctx context.Context, n forward.Forwarding, e *river.Entry) error {
@@ -34,7 +34,8 @@ func (t *Sender) copyToMastodon(ctx context.Context, n forward.Forwarding, e *ri
 	return t.mastodonError(n, r)
 }
 
-// statusOf returns the title of an item, or else the beginning of its text, with its link.
+// statusOf returns the text of a status: the title of the item, or else the beginning of its text,
+// followed by the link.
 func statusOf(e *river.Entry) string {
 	s := strings.TrimSpace(cmp.Or(text.PlainLine(e.Title), e.Text))
 	s = text.ClipRunes(s, maxStatus)
@@ -44,7 +45,7 @@ func statusOf(e *river.Entry) string {
 	return strings.TrimSpace(s + "\n\n" + e.Link)
 }
 
-// verifyMastodon checks the access token of a forwarding: it is the consent of its account.
+// verifyMastodon checks the access token of a forwarding, which proves the consent of its account.
 func (t *Sender) verifyMastodon(ctx context.Context, n forward.Forwarding) error {
 	r := t.Sender.Send(ctx, &fetch.Message{
 		Method: http.MethodGet, URL: n.Target + "/api/v1/accounts/verify_credentials",
@@ -62,7 +63,8 @@ func (t *Sender) verifyMastodon(ctx context.Context, n forward.Forwarding) error
 	return nil
 }
 
-// mastodonError converts the reply of an instance to an error. An invalid token ends the attempts.
+// mastodonError converts the reply of an instance to an error. If the token is invalid, there are
+// no further attempts.
 func (t *Sender) mastodonError(n forward.Forwarding, r fetch.Reply) error {
 	if r.Err == nil && (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) {
 		return fault.New(fault.Gone, "%s does not accept the access token (%s). Create one with the permissions read:accounts and write:statuses.", endpoint.DisplayURL(n.Target), wirehttp.StatusText(r.Status))

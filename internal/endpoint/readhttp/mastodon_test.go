@@ -23,7 +23,7 @@ type instance struct {
 	*httptest.Server
 	statuses []string
 	seen     map[string]bool
-	status   int // of the responses to new statuses, 0: 200
+	status   int // status of the responses to new statuses; 0: 200
 }
 
 func newInstance(t *testing.T) *instance {

@@ -6,8 +6,8 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// Routes lists the endpoints for reading apps. In addition to the paths of Google and Fever there
-// are those of FreshRSS, which apps append to the name of a server.
+// Routes lists the endpoints for reading apps: the paths of Google and Fever, and the paths of
+// FreshRSS, which apps append to the name of a server.
 //
 // spec:cloudburst#endpoint-apps
 func (a *Apps) Routes() []route.Route {
