@@ -30,9 +30,8 @@ type Client struct {
 	Header    http.Header // additional header fields of every request
 }
 
-// Subscribe sends s to the publisher whose endpoint is the URL publisher. A refusal is a
-// Result with Status false and a nil error. To subscribe again has no effect except to
-// confirm the subscription.
+// Subscribe sends s to the publisher whose endpoint is the URL publisher. A refusal is a Result
+// with Status false and a nil error. Subscribing again only confirms the existing subscription.
 //
 // spec:cnws-2003#subscribe
 func (c *Client) Subscribe(ctx context.Context, publisher string, s Subscribe) (Result, error) {
@@ -90,7 +89,7 @@ func messageOf(resp *http.Response) string {
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
 		return ""
 	}
-	// a partial message is better than none
+	// After a read error, the beginning of the message is still useful.
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 	line, _, _ := strings.Cut(strings.TrimSpace(string(head)), "\n")
 	if line == "" {

@@ -32,8 +32,8 @@ const (
 )
 
 var (
-	// ErrInvalidResponse means that a successful response does not follow the protocol, for
-	// example that it is a web page. It grants nothing.
+	// ErrInvalidResponse means that a response with a success status does not follow the protocol,
+	// for example because it is a web page. Such a response is not consent.
 	ErrInvalidResponse = errors.New("cnws: the response is not a result of a change notification service")
 	// ErrUnreachable means that no complete response arrived. It wraps the cause.
 	ErrUnreachable = errors.New("cnws: no response")
@@ -98,7 +98,7 @@ type Document struct {
 // Subscribe is a request to be notified when a resource changes.
 type Subscribe struct {
 	ResourceID      string // absolute http or https URL, at most [MaxURL] bytes
-	NotificationURL string // URL that receives the changes; as ResourceID, but without a fragment
+	NotificationURL string // URL that receives the changes; has the rules of ResourceID, and no fragment
 }
 
 // Change is the notification that a resource changed.

@@ -17,8 +17,8 @@ import (
 // Decoder reads documents with configurable limits. The zero value has the limits of
 // [Parse].
 type Decoder struct {
-	MaxBytes int64  // 0: [MaxBytes]
-	Charset  string // encoding of the Content-Type; "": detected from the document
+	MaxBytes int64  // limit of a document in bytes; 0: [MaxBytes]
+	Charset  string // encoding that the Content-Type names; "": detected from the document
 }
 
 // Parse reads one document. The error is a [*SyntaxError] if it is not a document of this
@@ -88,8 +88,8 @@ func checkRoot(root *xmlsafe.Node) error {
 	return nil
 }
 
-// onlyAction returns the element with the document's message. A document with two messages
-// is rejected, not half executed.
+// onlyAction returns the element with the document's message. A document with two messages is
+// rejected, so that a program never processes only one of them.
 //
 // spec:cloudburst#cnws-one-action
 func onlyAction(root *xmlsafe.Node) (action *xmlsafe.Node, err error) {
@@ -219,7 +219,7 @@ func (f *reader) change() (Document, error) {
 // spec:cnws-2003#change-time
 func changeTime(s string) time.Time {
 	t, ok := date.Parse(s)
-	if !ok || t.Year() < 1000 { // a year of less than four digits is ambiguous
+	if !ok || t.Year() < 1000 { // a year with fewer than four digits is ambiguous
 		return time.Time{}
 	}
 	return t.UTC().Truncate(time.Second)

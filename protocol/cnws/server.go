@@ -15,24 +15,23 @@ import (
 
 // Publisher stores the subscribers of resources.
 //
-// A Result with Status false is a refusal with its reason in Description. An [*Error] sets
-// the status of the response. Any other error becomes status 500 with a sentence that
-// reveals nothing of the error. A Result with Status true promises that the subscription is
-// durably stored, also if it existed before. Methods get the request, for the client
-// address, from [RequestFrom].
+// A Result with Status false is a refusal with its reason in Description. An [*Error] sets the
+// status of the response. Any other error becomes status 500 with a sentence that reveals nothing
+// of the error. A Result with Status true promises that the subscription is durably stored, even if
+// it existed before. Methods get the request, for the client address, from [RequestFrom].
 type Publisher interface {
 	Subscribe(ctx context.Context, s Subscribe) (Result, error)
 }
 
 // Subscriber receives changes.
 type Subscriber interface {
-	// Changed reports whether changes of this resource are wanted. If wanted is false and
-	// err is nil, the publisher ends the subscription. It does the same after an error,
-	// except that an [*Error] with Status 0 sends wanted with Msg as the description.
-	// Return quickly, because the publisher waits.
+	// Changed reports whether changes of this resource are wanted. If wanted is false and err is
+	// nil, the publisher ends the subscription. An error also ends the subscription, except that an
+	// [*Error] with Status 0 sends wanted with Msg as the description. Changed should return
+	// quickly, because the publisher waits.
 	//
-	// Before it responds to a subscription, a publisher may send a Change to ask for
-	// consent. It looks like any other.
+	// Before a publisher responds to a subscription, it may send a Change to ask for consent. That
+	// Change looks like any other.
 	Changed(ctx context.Context, c Change) (wanted bool, err error)
 }
 
@@ -92,7 +91,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, result)
 }
 
-// accepted names the messages that may be posted.
+// accepted names, for a message to the client, the kinds of message that this endpoint accepts.
 func (h *Handler) accepted() string {
 	switch {
 	case h.Publisher == nil:
@@ -182,9 +181,9 @@ func (h *Handler) refuseInvalid(w http.ResponseWriter, r *http.Request, err erro
 	}
 }
 
-// acceptable checks the headers of a body and returns its charset or the reason of the
-// refusal. A missing type and text/plain are accepted, because many programs cannot set the
-// type. Forms are not, because any web page can make a visitor's browser send one.
+// acceptable checks the headers of a body and returns its charset or the reason of the refusal. A
+// missing type and text/plain are accepted, because many programs cannot set the type. Forms are
+// rejected, because any web page can make a visitor's browser send a form.
 func acceptable(h http.Header) (charset, refusal string) {
 	value := h.Get("Content-Type")
 	name, _, _ := strings.Cut(value, ";")

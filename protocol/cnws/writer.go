@@ -86,7 +86,7 @@ func CutTitle(title string) string {
 	}
 	head := []rune(title)[:MaxTitle-1]
 	for i, r := range slices.Backward(head) {
-		if i < MaxTitle/2 { // one long word, or a script without spaces
+		if i < MaxTitle/2 { // the title is one long word, or its script has no spaces
 			break
 		}
 		if unicode.IsSpace(r) {
@@ -101,7 +101,7 @@ func CutTitle(title string) string {
 // the size stays bounded for any number of elements.
 type writer struct {
 	buf    []byte
-	spaces []string // spaces[i] has the prefix n<i+1>
+	spaces []string // the namespace spaces[i] has the prefix n<i+1>, such as n1
 	err    error
 }
 
@@ -218,7 +218,7 @@ func (w *writer) elements(list []Element, outside string) {
 	}
 }
 
-// element writes e. outside is the default namespace of the context.
+// element writes e. outside is the default namespace at this place of the document.
 func (w *writer) element(e Element, outside string) {
 	name := w.prefix(e.Space) + e.Name
 	w.buf = append(w.buf, "<"+name...)

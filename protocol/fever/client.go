@@ -17,16 +17,17 @@ type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client calls a server. URL is the URL of the API, for example http://example.com/fever/.
+// Client calls a server. Its field URL is the URL of the API, for example
+// http://example.com/fever/.
 type Client struct {
 	URL  string
 	Key  string     // see [Key]
 	HTTP HTTPClient // nil: a client with a timeout of 30 s
 }
 
-// Send sends a request. query has the requested data, for example "groups" or
-// "items&since_id=7". form has the changes and may be nil. The error is [ErrKey], an
-// [*Error], or that of the transport.
+// Send sends a request. query names the requested data, for example "groups" or "items&since_id=7".
+// form contains the changes and may be nil. The error is [ErrKey], an [*Error], or the error of the
+// transport.
 func (c *Client) Send(ctx context.Context, query string, form url.Values) (*Response, error) {
 	body := url.Values{"api_key": {c.Key}}
 	maps.Copy(body, form)
@@ -61,7 +62,7 @@ func (c *Client) Send(ctx context.Context, query string, form url.Values) (*Resp
 	return &a, nil
 }
 
-// maxRead is the limit of a response in bytes.
+// maxRead is the maximum size of a response, in bytes.
 const maxRead = 64 << 20
 
 // Mark marks an item, a feed or a group (what) as read, unread, saved or unsaved (as).

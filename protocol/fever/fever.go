@@ -2,9 +2,9 @@
 // maintained, but several reading apps still use its API. All of it is at one URL,
 // http://example.com/fever/?api.
 //
-// The package follows the documentation by Fever's author (version 3). Where that is silent
-// it does what Miniflux and FreshRSS do, because apps are tested against them. A server is
-// a [Handler] with a [Backend]. [Client] calls a server.
+// The package follows the documentation by Fever's author (version 3). Where the documentation is
+// silent, the package does what Miniflux and FreshRSS do, because apps are tested against them. A
+// server is a [Handler] with a [Backend]. [Client] calls a server.
 //
 // # Interoperability
 //
@@ -139,7 +139,7 @@ func (l *IDs) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// maxIDs is the limit of a list that is read.
+// maxIDs is the maximum length of a list that is read.
 const maxIDs = 1 << 20
 
 // Response is the response to a request. Data that was not requested is nil.
@@ -163,8 +163,8 @@ type Response struct {
 // Query selects items, at most [MaxItems]. Only one of Since, Max and IDs is used.
 type Query struct {
 	Since  int64   // items after this one, oldest first
-	Max    int64   // items before this one, newest first; 0 with Newest: the newest items
-	Newest bool    // use Max
+	Max    int64   // items before this one, newest first; 0 together with Newest: from the newest item on
+	Newest bool    // use Max even if it is 0
 	IDs    []int64 // the items with these IDs
 	Feeds  []int32 // only items of these feeds
 	Groups []int32 // only items of the feeds in these groups

@@ -47,7 +47,7 @@ type ItemBackend interface {
 
 // MarkBackend marks items for a user.
 type MarkBackend interface {
-	// Mark marks an item. A nil mark stays unchanged. An unknown item is ignored.
+	// Mark marks an item. A mark that is nil does not change. An unknown item is ignored.
 	Mark(ctx context.Context, user string, item int64, read, saved *bool) error
 	// MarkFeed and MarkGroup mark the items of a feed or of a group as read that arrived
 	// before a time (zero: all items). Group 0 contains all feeds.
@@ -111,7 +111,7 @@ func (c *call) read(w http.ResponseWriter, r *http.Request) error {
 		if boundary, ok := multipartOf(r.Header.Get("Content-Type")); ok {
 			err = c.readParts(string(body), boundary)
 		} else {
-			var parseErr error // valid parameters are used, but the request changes nothing
+			var parseErr error // after a parse error, valid parameters select data, but the request changes nothing
 			c.form, parseErr = url.ParseQuery(strings.TrimSpace(string(body)))
 			c.invalid = parseErr != nil
 		}
@@ -137,7 +137,7 @@ func multipartOf(contentType string) (boundary string, ok bool) {
 func (c *call) serve() error {
 	key := strings.ToLower(strings.TrimSpace(c.form.Get("api_key")))
 	if key == "" {
-		return nil // auth 0: apps detect the API by this response
+		return nil // the response has auth 0, by which apps detect the API
 	}
 	var err error
 	if c.user, err = c.Backend.User(c.ctx, key); err != nil {
@@ -260,7 +260,7 @@ func small(s string) []int32 {
 	return out
 }
 
-// states adds the lists of unread and of saved items.
+// states adds the requested lists of unread and of saved items to the response.
 func (c *call) states() error {
 	if c.requests("unread_item_ids") && c.answer.UnreadItems == nil {
 		if err := c.unread(); err != nil {
@@ -342,10 +342,10 @@ func (c *call) markMany(what string, id int64) error {
 		}
 	}
 	switch {
-	case id == -1 && what == "group": // Sparks, which are not supported
+	case id == -1 && what == "group": // the group of Sparks, which are not supported
 		return nil
 	case id < 0, id == 0 && what == "feed", id > math.MaxInt32:
-		return nil // no such feed or group
+		return nil // the feed or group does not exist
 	case what == "feed":
 		return c.Backend.MarkFeed(c.ctx, c.user, int32(id), before)
 	}

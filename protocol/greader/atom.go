@@ -57,7 +57,7 @@ func (c *call) atom() error {
 			if c.Log != nil {
 				c.Log.WarnContext(c.ctx, "greader: a response was aborted", "err", err)
 			}
-			panic(http.ErrAbortHandler) // an incomplete response must not look complete
+			panic(http.ErrAbortHandler) // abort the connection: an incomplete response must not look complete
 		}
 	}
 	if err == nil {
@@ -69,7 +69,8 @@ func (c *call) atom() error {
 	return c.ignoreWriteError(err)
 }
 
-// batchOf returns a query for the next items, at most as many as fit into memory.
+// batchOf returns a query for the next items. It limits the number to what may be in memory at
+// once. left is the number of items still to write.
 func batchOf(q Query, left int) Query {
 	q.N = min(left, batch)
 	return q
@@ -101,7 +102,7 @@ type atomHead struct {
 	Updated       string
 }
 
-// begin writes the start of the feed, which stays open.
+// begin writes the start of the feed and leaves the feed element open.
 func (h atomHead) begin(e *xml.Encoder) error {
 	name := func(s string) xml.Name { return xml.Name{Local: s} }
 	start := xml.StartElement{Name: name("feed"), Attr: []xml.Attr{{Name: name("xmlns"), Value: h.Xmlns}, {Name: name("xmlns:gr"), Value: h.Reader}}}

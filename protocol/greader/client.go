@@ -19,8 +19,8 @@ type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client calls a server. Base is the URL that users type into an app, without a final
-// slash. Login sets Auth. A response without success is an [*Error].
+// Client calls a server. Base is the URL that users type into an app, without a final slash. Login
+// sets Auth. If the server refuses a request, the error is an [*Error].
 type Client struct {
 	Base string
 	HTTP HTTPClient // nil: a client with a timeout of 30 s
@@ -29,7 +29,7 @@ type Client struct {
 	token string
 }
 
-// maxRead is the limit of a response in bytes.
+// maxRead is the maximum size of a response, in bytes.
 const maxRead = 256 << 20
 
 func (c *Client) do(ctx context.Context, method, path string, query, form url.Values, body io.Reader) ([]byte, error) {

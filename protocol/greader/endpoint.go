@@ -30,7 +30,7 @@ func (c *call) endpoint(name string) (do func() error, ok bool) {
 	case "preference/stream/list":
 		return func() error { return c.json(map[string]any{"streamprefs": map[string]any{}}) }, true
 	case "preference/set", "preference/stream/set":
-		return func() error { return c.done(c.checkToken()) }, true // preferences are not supported; success keeps apps working
+		return func() error { return c.done(c.checkToken()) }, true // preferences are not supported, but apps need a success
 	case "friend/list":
 		return func() error { return c.json(map[string]any{"friends": []any{}}) }, true
 	case "tag/list":
@@ -207,7 +207,7 @@ func (c *call) editTag() error {
 	}
 	read, starred, err := c.marks()
 	if err != nil || read == nil && starred == nil || len(ids) == 0 {
-		return c.done(err) // tags of other servers have no effect
+		return c.done(err) // ignore tags of other servers, such as tags for sharing
 	}
 	return c.done(c.Backend.Mark(c.ctx, c.user, ids, read, starred))
 }
@@ -241,7 +241,7 @@ func (c *call) markAll() error {
 		return invalid("Send the stream to mark as s.")
 	}
 	if s.Kind == KindState && s.Name != "" {
-		return c.plain("OK") // apps send this, but states such as starred have no items to mark
+		return c.plain("OK") // apps also send states such as starred, which cannot be marked as read
 	}
 	to, err := stamp(c.form.get("ts"))
 	if err != nil {
@@ -256,7 +256,7 @@ func (c *call) markAll() error {
 //
 // spec:cloudburst#greader-times
 func stamp(s string) (time.Time, error) {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), ".") // some apps send fractions
+	s, _, _ = strings.Cut(strings.TrimSpace(s), ".") // drop fractions, which some apps send
 	n, err := strconv.ParseInt(s, 10, 64)
 	switch {
 	case s == "" || err == nil && n == 0:

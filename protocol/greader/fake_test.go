@@ -23,7 +23,7 @@ type fake struct {
 	feeds   map[string]greader.Subscription
 	calls   []string // calls that changed something
 	fails   error    // error of every method except Login and Authenticate
-	failsAt int      // first batch of items that fails; 0: none
+	failsAt int      // number of the first batch of items that fails; 0: none
 	pages   int
 	query   greader.Query // last query
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// form has the parameters of a request.
+// form contains the parameters of a request by name.
 type form map[string][]string
 
 // get returns the first value of a name.
@@ -71,8 +71,8 @@ func (f form) add(query string) bool {
 	return true
 }
 
-// unescaped decodes percent-encoding. Some apps send names of folders without encoding, so
-// an invalid percent sign is a literal one.
+// unescaped decodes percent-encoding. Some apps send names of folders without encoding, so a
+// percent sign that starts no valid escape stays unchanged.
 func unescaped(s string) string {
 	out, err := url.QueryUnescape(s)
 	if err != nil {

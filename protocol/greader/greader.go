@@ -3,7 +3,7 @@
 // and many reading apps still use the API.
 //
 // There is no standard. The package follows descriptions of Google's own server and the
-// documentation of The Old Reader, BazQux and FeedHQ. Where these are silent it does what
+// documentation of The Old Reader, BazQux and FeedHQ. Where these are silent, the package does what
 // FreshRSS does, because apps are tested against FreshRSS. A server is a [Handler] with a
 // [Backend]. [Client] calls a server.
 //
@@ -148,7 +148,7 @@ func (it *Item) Has(state string) bool {
 // Query selects items. Zero fields do not restrict the selection.
 type Query struct {
 	Stream           Stream
-	Exclude, Include []Stream  // xt and it: items in none of Exclude and in all of Include
+	Exclude, Include []Stream  // xt and it: items must be in no stream of Exclude, and in all streams of Include
 	After, Before    time.Time // ot and nt: range of the time of arrival
 	Oldest           bool      // oldest first
 	N                int       // maximum number of items

@@ -55,7 +55,7 @@ const (
 	Broadcast   = "broadcast"
 )
 
-// Stream identifies a set of items. The zero Stream has all items.
+// Stream identifies a set of items. The zero Stream contains all items.
 type Stream struct {
 	Kind Kind
 	Name string // name of the state or label; number or URL of a feed; "": [ReadingList]

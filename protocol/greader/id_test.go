@@ -9,7 +9,7 @@ import (
 
 func TestItemIDIsParsedInEveryForm(t *testing.T) {
 	t.Parallel()
-	const id = 1705042807944417 // from a server that uses microseconds
+	const id = 1705042807944417 // a number of Unix microseconds, as some servers use
 	for _, s := range []string{
 		"1705042807944417", " 1705042807944417\n", "tag:google.com,2005:reader/item/00060eba36e4f4e1", "00060eba36e4f4e1", "60eba36e4f4e1",
 		"60EBA36E4F4E1", "tag:google.com,2005:reader/item/60eba36e4f4e1", "reader/item/00060eba36e4f4e1",
@@ -43,7 +43,7 @@ func TestStreamIDIsParsedForAnyUser(t *testing.T) {
 	}
 	for _, s := range []string{"feed/", "user/-/label/", "user/-", "user", "user/-/state/com.google/", "user/-/state/com.google/A B", "label/x", "FEED", "feed/" + strings.Repeat("x", 5000)} {
 		if s == "user" {
-			continue // not a special state
+			continue // the text is not the name of a special state
 		}
 		if got, err := greader.ParseStream(s); err == nil {
 			t.Errorf("%q: %+v", s, got)

@@ -75,7 +75,7 @@ type ItemBackend interface {
 	Items(ctx context.Context, user string, q Query) (list []Item, next string, err error)
 	// Lookup returns the existing items with these IDs, in any order. ids has at most 100.
 	Lookup(ctx context.Context, user string, ids []ItemID) ([]Item, error)
-	// Mark marks items, at most [MaxIDs]. A nil mark stays unchanged. Unknown items are
+	// Mark marks items, at most [MaxIDs]. A mark that is nil does not change. Unknown items are
 	// ignored.
 	Mark(ctx context.Context, user string, ids []ItemID, read, starred *bool) error
 	// MarkAllRead marks the items of a stream as read whose Timestamp is not after to
@@ -117,7 +117,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parts returns the endpoint of a path without the prefix of the API. login means ClientLogin.
+// parts returns the endpoint that a path names, without the prefix of the API. login reports that
+// it is ClientLogin.
 func parts(path string) (login bool, name string, ok bool) {
 	if strings.HasSuffix(path, "/accounts/ClientLogin") {
 		return true, "", true
@@ -128,7 +129,7 @@ func parts(path string) (login bool, name string, ok bool) {
 	for _, mark := range []string{"/reader/api/0/", "/reader/subscriptions/"} {
 		if i := strings.Index(path, mark); i >= 0 {
 			switch rest := path[i+len(mark):]; {
-			case strings.HasPrefix(rest, "stream/contents/"): // a stream's name may end with a slash
+			case strings.HasPrefix(rest, "stream/contents/"): // keep a trailing slash, because the name of a stream may end with a slash
 				return false, rest, true
 			case mark == "/reader/api/0/":
 				return false, strings.TrimSuffix(rest, "/"), true
@@ -231,7 +232,8 @@ func (c *call) login() error {
 	return c.plain("SID=" + auth + "\nLSID=" + auth + "\nAuth=" + auth + "\n")
 }
 
-// badLogin responds like Google's server, but with a status that current apps check.
+// badLogin responds in the same format as Google's server, but with a status that current apps
+// check.
 func (c *call) badLogin(e *Error) error {
 	status := http.StatusUnauthorized
 	if e != nil {
@@ -251,7 +253,8 @@ func (c *call) token() string {
 	return hex.EncodeToString(sum[:])[:tokenSize]
 }
 
-// checkToken rejects a wrong T. Some apps send none, or an x.
+// checkToken rejects a wrong value of T. It accepts a missing T, and the value x, which some apps
+// send.
 func (c *call) checkToken() error {
 	if c.r.Method != http.MethodPost {
 		c.w.Header().Set("Allow", "POST")
@@ -274,7 +277,7 @@ func (c *call) json(v any) error {
 	return c.ignoreWriteError(enc.Encode(v))
 }
 
-// plain writes a text response. Some apps compare it exactly.
+// plain writes a text response. The text must not change, because some apps compare it exactly.
 func (c *call) plain(text string) error {
 	c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, err := io.WriteString(c.w, text)

@@ -88,7 +88,7 @@ func (c *call) contents() error {
 		q.N = min(left, batch)
 		list, next, err = c.Backend.Items(c.ctx, c.user, q)
 		left -= len(list)
-		rounds-- // a backend may have to read many items to find few
+		rounds-- // a backend may have to read many items to find a few matching ones
 		q.Continuation = next
 		return list, next, left > 0 && next != "" && rounds > 0, err
 	})

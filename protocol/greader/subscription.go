@@ -21,14 +21,14 @@ func (c *call) subscriptions() error {
 	return c.json(map[string]any{"subscriptions": list})
 }
 
-// change is the change of one subscription in subscription/edit.
+// change is what subscription/edit changes in one subscription.
 type change struct {
 	feed  Stream
 	title string
 }
 
-// edit subscribes, unsubscribes, renames and labels. Each s is paired with the t at the
-// same position.
+// edit subscribes, unsubscribes, renames and labels. It pairs each parameter s with the parameter t
+// at the same position.
 func (c *call) edit() error {
 	changes, err := c.changes()
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *call) changes() ([]change, error) {
 // labels returns the labels in a or r of subscription/edit. States are ignored.
 func labels(list []string) (names []string, err error) {
 	for _, s := range list {
-		if s == "" || s == Label("").String() { // a folder without a name is none
+		if s == "" || s == Label("").String() { // ignore a folder without a name
 			continue
 		}
 		stream, err := ParseStream(s)

@@ -140,7 +140,8 @@ func hasClass(n *html.Node, class string) bool {
 	return slices.Contains(strings.Fields(attr(n, "class")), class)
 }
 
-// valueOf returns the first of these attributes that is set, or the text.
+// valueOf returns the value of the first attribute in names that is set, or else the text of the
+// element.
 func valueOf(n *html.Node, names ...string) string {
 	for _, name := range names {
 		if v := attr(n, name); v != "" {

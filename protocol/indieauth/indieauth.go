@@ -69,7 +69,7 @@ type Request struct {
 	Me          string   // URL of the user's page as typed by the user; "": none
 }
 
-// maxParam is the limit of each parameter of a request, in bytes.
+// maxParam is the maximum length of each parameter of a request, in bytes.
 const maxParam = 2048
 
 // ParseRequest parses the parameters of an authorization request. If bad is not nil, the
@@ -175,8 +175,8 @@ func Loopback(clientID string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && a.IsLoopback()
 }
 
-// scriptSchemes are schemes that browsers execute or open themselves instead of starting a
-// program.
+// scriptSchemes are URL schemes that browsers execute or display themselves, instead of starting
+// another program.
 var scriptSchemes = []string{"javascript", "data", "vbscript", "file", "blob", "about", "view-source", "filesystem"}
 
 func checkRedirect(to string) error {

@@ -59,7 +59,7 @@ type Backend interface {
 	Revoke(ctx context.Context, token string) error
 }
 
-// Server has the endpoints for programs. Backend must be set.
+// Server provides the endpoints for programs. Backend must be set.
 type Server struct {
 	Backend Backend
 	Log     *slog.Logger // internal failures; nil: no log
@@ -69,7 +69,7 @@ type Server struct {
 // is nil outside of these calls.
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
-// maxForm is the limit of a request body, in bytes.
+// maxForm is the maximum size of a request body, in bytes.
 const maxForm = 64 << 10
 
 // Authorization returns the handler for POST requests to the authorization endpoint. They
@@ -94,7 +94,7 @@ func (s *Server) Authorization() http.Handler {
 // spec:indieauth-2024#access-token-response
 func (s *Server) Token() http.Handler {
 	return s.endpoint("GET, POST", func(ctx context.Context, form url.Values, bearer string) (any, error) {
-		if form == nil { // GET
+		if form == nil { // form is nil for a GET
 			return s.describe(ctx, bearer)
 		}
 		if form.Get("action") == "revoke" {
@@ -181,8 +181,8 @@ func (s *Server) Revocation() http.Handler {
 	})
 }
 
-// endpoint returns a handler that reads the form of a POST and writes the response as JSON.
-// Browser programs of any origin may call it, because it ignores cookies.
+// endpoint returns a handler that reads the form of a POST and writes the response as JSON. Web
+// pages of any origin may call the handler, because it ignores cookies.
 func (s *Server) endpoint(methods string, do func(ctx context.Context, form url.Values, bearer string) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()

@@ -6,7 +6,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// maxAnswer is the limit of a response in bytes.
+// maxAnswer is the maximum size of a response, in bytes.
 const maxAnswer = 32 << 20
 
 // Client writes a weblog. It is safe for concurrent use.
@@ -59,7 +59,7 @@ func (c *Client) EditPost(ctx context.Context, id string, e Edit) error {
 	return c.done(ctx, MethodEditPost, id, c.Name, c.Password, e.Value(), *public)
 }
 
-// done makes a call whose result is true.
+// done makes a call and expects the result true.
 func (c *Client) done(ctx context.Context, method string, params ...any) error {
 	v, err := c.call(ctx, method, params...)
 	if err != nil {
@@ -169,7 +169,7 @@ func (c *Client) Upload(ctx context.Context, m Media) (File, error) {
 	return f, in.responseErr()
 }
 
-// Blogs returns the weblogs that the user may write. It needs no Blog.
+// Blogs returns the weblogs that the user may write. The field Blog need not be set.
 func (c *Client) Blogs(ctx context.Context) ([]Blog, error) {
 	v, err := c.call(ctx, "blogger.getUsersBlogs", "", c.Name, c.Password)
 	if err != nil {

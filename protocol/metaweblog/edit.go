@@ -30,7 +30,7 @@ func ParseEdit(v any) (Edit, error) {
 	return e, nil
 }
 
-// created returns the date of a post. A date that is certainly UTC has priority.
+// created returns the date of a post. A member whose date is always UTC has priority.
 //
 // spec:cloudburst#metaweblog-dates
 func (m *members) created() time.Time {
@@ -99,7 +99,8 @@ func JoinMore(text, more string) string {
 	return text + moreMark + more
 }
 
-// SplitMore splits a text at the first comment <!--more-->, or returns it as text.
+// SplitMore splits a text at the first comment <!--more-->. Without the comment, it returns the
+// whole text and an empty more.
 func SplitMore(whole string) (text, more string) {
 	text, more, _ = strings.Cut(whole, moreMark)
 	return text, more

@@ -12,14 +12,14 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// members reads the members of a struct. Names are matched without case, with the exact
-// spelling first and otherwise the first name in byte order. err has the first error.
+// members reads the members of a struct. Names are matched without case: the exact spelling takes
+// precedence, and otherwise the first name in byte order. err is the first error.
 type members struct {
 	of  map[string]any
 	err error
 }
 
-// find returns the member with the first of the names that is present and not nil.
+// find returns the value of the first of the given names that is present and not nil.
 func (m *members) find(names ...string) (v any, name string) {
 	for _, name := range names {
 		if v := m.of[name]; present(v) {
@@ -118,8 +118,8 @@ func (m *members) time(names ...string) time.Time {
 	return time.Time{}
 }
 
-// allow reads 0, 1 or 2 in any form, which includes true, false, "open", "closed" and
-// "none".
+// allow reads one of the numbers 0, 1 and 2 in any form. Other forms are true, false, "open",
+// "closed" and "none".
 func (m *members) allow(names ...string) *int {
 	v, name := m.find(names...)
 	if v == nil {
@@ -184,7 +184,7 @@ func (m *members) enclosure(names ...string) *Enclosure {
 	return nil
 }
 
-// text returns a text, or any value with an obvious text form as a text.
+// text returns a text. It also converts other values that have an obvious text form.
 func text(v any) (string, bool) {
 	if b, ok := v.(bool); ok {
 		if b {

@@ -83,7 +83,7 @@ const (
 	CodeLogin       = xmlrpc.CodeLogin // wrong name or password
 	CodeNotAllowed  = 401              // signed in, but not permitted
 	CodeNotFound    = 404              // no such post or weblog
-	CodeConflict    = 409              // changed by someone else
+	CodeConflict    = 409              // another program changed the post meanwhile
 	CodeTooLarge    = 413
 	CodeTooMany     = 429
 	CodeUnavailable = 503
@@ -175,8 +175,8 @@ type Post struct {
 	Description   string // the text in its editable form
 	More          string // mt_text_more
 	Excerpt       string // mt_excerpt
-	Link          string // URL of the page that it is about, or of its own page
-	PermaLink     string // URL of its own page; "": none yet
+	Link          string // URL of the page that the post is about, or else of the post's own page
+	PermaLink     string // URL of the post's own page; "": none yet
 	Slug          string
 	Filter        string // mt_convert_breaks
 	Status        string // post_status
@@ -212,7 +212,7 @@ type Category struct {
 	Name    string
 	HTMLURL string // URL of its page; "": unknown
 	RSSURL  string // URL of its feed; "": unknown
-	Primary bool   // of a post: the primary category
+	Primary bool   // for a category of a post: it is the primary category
 	Posts   int64  // number of published posts in the category
 }
 

@@ -167,7 +167,7 @@ func TestGetPostsFiltersAndSortsAsInWordPress(t *testing.T) {
 	}{
 		{nil, "4321"},
 		{map[string]any{"number": 2, "offset": 1}, "32"},
-		{map[string]any{"post_status": "draft", "number": 1}, "1"}, // not among the newest posts of all statuses
+		{map[string]any{"post_status": "draft", "number": 1}, "1"}, // the post is not among the newest posts of all statuses
 		{map[string]any{"post_status": []string{"publish", "future"}, "offset": 1}, "32"},
 		{map[string]any{"post_status": "any", "number": 1}, "4"},
 		{map[string]any{"post_status": "pending"}, ""},
@@ -217,7 +217,7 @@ func TestMethodsRequireTheirAccessRights(t *testing.T) {
 		"metaWeblog.newMediaObject": {metaweblog.Upload, append(in[:3:3], map[string]any{"bits": []byte("x")})},
 	} {
 		s.want = nil
-		_, _ = h.Call(t.Context(), xmlrpc.Call{Method: method, Params: c.params}) // there may be no such post
+		_, _ = h.Call(t.Context(), xmlrpc.Call{Method: method, Params: c.params}) // ignore the error: the post may not exist
 		if !slices.Equal(s.want, []metaweblog.Access{c.want}) {
 			t.Errorf("%s requires %v", method, s.want)
 		}

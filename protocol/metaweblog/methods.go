@@ -7,7 +7,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// methodSupported lists all methods.
+// methodSupported is the name of the method that lists all methods.
 const methodSupported = "mt.supportedMethods"
 
 // Common parts of the help texts.
@@ -65,7 +65,8 @@ func (s *Server) metaWeblog() []xmlrpc.Method {
 	}}
 }
 
-// edit reads the common parameters of newPost and editPost: the ID and the struct.
+// edit reads the parameters that newPost and editPost have in common: an ID and the struct. of
+// names the ID in messages.
 func (c *call) edit(of string) (to string, e Edit, err error) {
 	to = c.text(0, of)
 	e, err = ParseEdit(c.at(3))
@@ -202,7 +203,8 @@ func (c *call) content() Edit {
 	return Edit{Title: title, Description: &text, More: &more, Publish: c.publish(5)}
 }
 
-// one returns one post.
+// one implements a method that returns one post. at is the position of the post's ID among the
+// parameters.
 func (c *call) one(at int, value func(Post) map[string]any) (any, error) {
 	id := c.text(at, "postid")
 	if c.err != nil {
@@ -215,7 +217,8 @@ func (c *call) one(at int, value func(Post) map[string]any) (any, error) {
 	return value(p), nil
 }
 
-// recent returns the newest posts.
+// recent implements a method that returns the newest posts. blogAt and limitAt are the positions of
+// its parameters.
 func (c *call) recent(blogAt, limitAt int, titles bool, value func(Post) map[string]any) (any, error) {
 	blog, limit := c.text(blogAt, "blogid"), c.limit(limitAt)
 	if c.err != nil {

@@ -41,7 +41,7 @@ func (s *Server) movableType() []xmlrpc.Method {
 	}, {
 		Name: methodSupported, Help: "Lists the methods for editing weblogs.",
 		Signature: [][]string{{"array"}},
-		Do:        s.plain(methodSupported, nil), // set by Methods
+		Do:        s.plain(methodSupported, nil), // Methods sets the function
 	}, {
 		Name: "mt.supportedTextFilters", Help: "Lists the text filters in addition to HTML: an array of structs of key, for mt_convert_breaks, and label.",
 		Signature: [][]string{{"array"}},
@@ -94,7 +94,7 @@ func setPostCategories(c *call) (any, error) {
 	return done(c.SetCategories(c.ctx, id, ids))
 }
 
-// numbered replaces the numeric category IDs of the WordPress API by the IDs here, because
+// numbered replaces numeric category IDs of the WordPress API by the IDs of this API, because
 // editors mix both APIs.
 func (c *call) numbered(ids []string) error {
 	number := func(id string) bool {

@@ -21,8 +21,8 @@ const spaceRSD = "http://archipelago.phrasewise.com/rsd"
 
 // Limits of a document that is read.
 const (
-	MaxRSD  = 256 << 10 // bytes
-	MaxAPIs = 100       // number of APIs; the rest is left out
+	MaxRSD  = 256 << 10 // maximum size of a document, in bytes
+	MaxAPIs = 100       // maximum number of APIs; further APIs are ignored
 )
 
 // RSD is a document by which editors find the APIs of a weblog (Really Simple Discovery
@@ -83,7 +83,7 @@ func (a API) append(dst []byte) []byte {
 	dst = append(dst, "   <api"...)
 	for _, at := range []struct{ name, text string }{{"name", a.Name}, {"preferred", preferred}, {"apiLink", a.Link}, {"blogID", a.BlogID}} {
 		dst = append(dst, " "+at.name+"=\""...)
-		// Clean leaves no character that causes an error.
+		// Cleaned text has no characters that cause an error.
 		dst, _ = xmlsafe.AppendAttr(dst, xmlsafe.Clean(at.text))
 		dst = append(dst, '"')
 	}
@@ -96,7 +96,7 @@ func (a API) append(dst []byte) []byte {
 }
 
 func appendClean(dst []byte, s string) []byte {
-	dst, _ = xmlsafe.AppendText(dst, xmlsafe.Clean(s)) // as above
+	dst, _ = xmlsafe.AppendText(dst, xmlsafe.Clean(s)) // see above: cleaned text causes no error
 	return dst
 }
 

@@ -25,14 +25,14 @@ const (
 // Backend authenticates users. LogIn gets the request, for the client address, from
 // [xmlrpc.RequestFrom].
 type Backend interface {
-	// LogIn returns a session for a name and password (or token) with the permission to. An
-	// error ends a batch of calls, so one request cannot try many passwords.
+	// LogIn returns a session for a user name and a password or token. A token must have the
+	// permission to. An error ends a batch of calls, so one request cannot try many passwords.
 	LogIn(ctx context.Context, name, password string, to Access) (Session, error)
 }
 
-// PostQuery selects posts. Limit is at least 1 and may be very large. With Titles only ID,
-// UserID, Title, Created and Status of the posts are used. Statuses restricts the posts to
-// these statuses; nil means any.
+// PostQuery selects posts. Limit is at least 1 and may be very large. If Titles is set, only ID,
+// UserID, Title, Created and Status of the posts are needed. Statuses restricts the posts to these
+// statuses; nil means any.
 type PostQuery struct {
 	Limit    int
 	Titles   bool
@@ -193,7 +193,7 @@ func faultOf(err error) error {
 	return err
 }
 
-// args reads parameters. err has the first error.
+// args reads the parameters of a call. err is the first error.
 type args struct {
 	method string
 	params []any

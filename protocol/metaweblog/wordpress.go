@@ -12,8 +12,8 @@ import (
 // helpWP describes the struct of wp.newPost and wp.editPost.
 const helpWP = "post_title, post_content, post_excerpt, post_status, post_date_gmt, post_name, terms_names, terms, enclosure (url, type, length)"
 
-// wpTaxonomies are the taxonomies of posts. Both list the same labels, because posts have
-// one kind of label, which is both a tag and a category.
+// wpTaxonomies are the taxonomies of posts. Both contain the same labels: posts here have one kind
+// of label, which is at the same time a tag and a category.
 var wpTaxonomies = []string{taxonomyCategory, taxonomyTag}
 
 const (
@@ -196,8 +196,8 @@ func wpFormats(c *call) (any, error) {
 
 // Limits of the lists of wp.getPosts and wp.getTerms.
 const (
-	wpPostsNumber = 10   // posts if the filter has no number, as in WordPress
-	maxWp         = 1000 // posts or terms that are read
+	wpPostsNumber = 10   // number of posts if the filter does not specify one, as in WordPress
+	maxWp         = 1000 // maximum number of posts or terms that are read
 )
 
 // wpFilter is the optional struct that filters a list.
@@ -208,7 +208,7 @@ type wpFilter struct {
 
 func (c *call) wpFilter(at, number int) (*wpFilter, error) {
 	of, ok := c.at(at).(map[string]any)
-	if list, empty := c.at(at).([]any); !ok && c.at(at) != nil && (!empty || len(list) > 0) { // PHP writes an empty struct as an array
+	if list, empty := c.at(at).([]any); !ok && c.at(at) != nil && (!empty || len(list) > 0) { // PHP encodes an empty struct as an array
 		return nil, fieldErr("filter", "The filter must be a struct, not %s.", kind(c.at(at)))
 	}
 	f := &wpFilter{members: members{of: of}}
@@ -228,7 +228,7 @@ func (f *wpFilter) count(name string, otherwise int) int {
 	return int(min(n, maxWp))
 }
 
-// part returns the requested part of a list.
+// part returns the part of a list that the filter requests.
 func part[T any](list []T, f *wpFilter) []T {
 	list = list[min(f.offset, len(list)):]
 	return list[:min(f.number, len(list))]
@@ -283,8 +283,8 @@ func wpNewPost(c *call) (any, error) {
 	return c.NewPost(c.ctx, c.blog(), e)
 }
 
-// wpEditPost changes a post. WordPress shows the line breaks of a text; a post in Markdown
-// stays Markdown, which has its own rules for line breaks.
+// wpEditPost changes a post. WordPress shows the line breaks of a text; if a post is in Markdown it
+// stays Markdown, and its line breaks follow the rules of Markdown.
 func wpEditPost(c *call) (any, error) {
 	id := c.text(3, "post ID")
 	e, err := c.wpEdit(4)

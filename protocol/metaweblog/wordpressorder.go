@@ -26,8 +26,8 @@ func wpOrder(list []Post, orderby, order string) {
 	})
 }
 
-// wpCompare compares two posts by one field. Fields that are equal in all posts of a weblog
-// do not change the order.
+// wpCompare compares two posts by one field. For a field that is equal in all posts of a weblog it
+// returns 0.
 func wpCompare(field string, a, b Post) int {
 	switch strings.ToLower(strings.TrimPrefix(field, "post_")) {
 	case "title":
@@ -37,7 +37,7 @@ func wpCompare(field string, a, b Post) int {
 	case "modified":
 		return a.Modified.Compare(b.Modified)
 	case "id":
-		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID)) // decimal numbers
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID)) // IDs are decimal numbers, so a longer ID is greater
 	case "none", "author", "parent", "menu_order", "comment_count":
 		return 0
 	}

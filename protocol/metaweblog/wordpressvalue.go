@@ -11,8 +11,8 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// number returns the ID of a category in the WordPress API, where IDs are positive
-// integers. It is a hash of the ID here, so it never changes and needs no storage.
+// number returns the ID of a category in the WordPress API, where IDs are positive integers. The
+// number is a hash of the category's ID, so it never changes and needs no storage.
 func (c Category) number() int64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(c.ID)) // Write never returns an error
@@ -21,7 +21,7 @@ func (c Category) number() int64 {
 
 func (c Category) wpID() string { return strconv.FormatInt(c.number(), 10) }
 
-// categoryByNumber returns the category with an ID of the WordPress API.
+// categoryByNumber returns the category that has the given ID in the WordPress API.
 func categoryByNumber(list []Category, id string) (Category, bool) {
 	i := slices.IndexFunc(list, func(c Category) bool { return c.wpID() == id })
 	if i < 0 {
@@ -198,13 +198,13 @@ func (c *call) wpTermsOf(m *members, e *Edit) error {
 					return err
 				}
 			}
-			*to[taxonomy] = append(append([]string{}, *to[taxonomy]...), labels...) // an empty list removes all
+			*to[taxonomy] = append(append([]string{}, *to[taxonomy]...), labels...) // an empty list removes all labels
 		}
 	}
 	return nil
 }
 
-// named replaces the IDs of terms by their names.
+// named replaces the IDs of terms by the names of the terms.
 func (c *call) named(ids []string) error {
 	if len(ids) == 0 {
 		return nil

@@ -80,7 +80,7 @@ func location(res *http.Response) (string, error) {
 	return at.String(), nil
 }
 
-// post sends a request, as a form where possible, because every server accepts forms.
+// post sends a request. It uses a form where possible, because every server accepts forms.
 func (c *Client) post(ctx context.Context, r *Request) (*http.Response, error) {
 	if form, ok := r.Form(); ok {
 		return c.send(ctx, http.MethodPost, c.Endpoint, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()), nil)
@@ -121,7 +121,7 @@ func (r *Request) Form() (url.Values, bool) {
 			}
 			switch name {
 			case "h", "action", fieldToken:
-				return nil, false // a form would change the meaning
+				return nil, false // a form cannot express this request
 			}
 			if strings.HasSuffix(name, "[]") {
 				return nil, false
@@ -195,7 +195,7 @@ func (c *Client) Upload(ctx context.Context, endpoint string, f *Upload) (string
 		_ = w.CloseWithError(err) // always returns nil
 	}()
 	res, err := c.send(ctx, http.MethodPost, endpoint, form.FormDataContentType(), r, nil)
-	_ = r.Close() // always returns nil; stops the writing goroutine
+	_ = r.Close() // always returns nil; makes the writing goroutine end
 	if err != nil {
 		return "", err
 	}
@@ -207,7 +207,7 @@ func (c *Client) get(ctx context.Context, endpoint string, query url.Values, out
 	if err != nil {
 		return fmt.Errorf("micropub: %q is not a URL: %w", endpoint, err)
 	}
-	// The endpoint may have a query.
+	// Keep the query that the endpoint's URL may have.
 	all := u.Query()
 	maps.Copy(all, query)
 	u.RawQuery = all.Encode()

@@ -18,7 +18,7 @@ const (
 	Unauthorized      = "unauthorized"
 	Forbidden         = "forbidden"
 	InsufficientScope = "insufficient_scope"
-	NotFound          = "not_found" // an extension by the editors of the recommendation
+	NotFound          = "not_found" // an extension that the editors of the recommendation propose
 )
 
 // Error is a response without success.
@@ -60,7 +60,7 @@ type errorJSON struct {
 // neutral is the message for an internal error. It reveals nothing of the error.
 const neutral = "Something went wrong on this server; please try again later."
 
-// asError returns err as a response. unknown reports that it is an internal error, which
+// asError returns err as the error to send. unknown reports that err is an internal error, which
 // must be logged.
 func asError(err error) (e *Error, unknown bool) {
 	if e, ok := errors.AsType[*Error](err); ok {

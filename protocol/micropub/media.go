@@ -72,7 +72,7 @@ func (h *MediaHandler) storeFile(c *call, r *multipart.Reader) (at string, err e
 	}
 }
 
-// noFile handles the end of the form, which must have contained a file.
+// noFile handles a form that ended without a file.
 func (h *MediaHandler) noFile(c *call, at, token string) (string, error) {
 	if at != "" {
 		return at, nil

@@ -67,7 +67,7 @@ const (
 const (
 	ScopeCreate = "create"
 	ScopeUpdate = "update"
-	ScopeDelete = "delete" // to undelete a post, a token needs one of the two above
+	ScopeDelete = "delete" // not sufficient to undelete a post, which needs ScopeCreate or ScopeUpdate
 	ScopeMedia  = "media"
 )
 
@@ -94,8 +94,8 @@ func (r *Request) Slug() string { return r.Commands.Text("mp-slug") }
 // SyndicateTo returns the UIDs of the targets that the post should also be sent to.
 func (r *Request) SyndicateTo() []string { return r.Commands.Texts("mp-syndicate-to") }
 
-// scopes returns the scopes of which a token needs one for the request. To undelete a post
-// publishes it, so the scope delete is not sufficient.
+// scopes returns the scopes of which a token needs one for the request. Undeleting a post publishes
+// it, so the scope delete is not sufficient for that.
 func (r *Request) scopes() []string {
 	switch r.Action {
 	case Update:

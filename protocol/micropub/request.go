@@ -138,7 +138,7 @@ func storePart(part *multipart.Part, name, token string, store StoreFunc) (strin
 	}
 	kind, _, err := mime.ParseMediaType(part.Header.Get("Content-Type"))
 	if err != nil || kind == "application/octet-stream" {
-		kind = "" // the program does not know the type
+		kind = "" // the program does not know the media type
 	}
 	return store(&Upload{Property: strings.TrimSuffix(name, "[]"), Name: part.FileName(), Type: kind, Token: token, Reader: part})
 }
@@ -280,7 +280,7 @@ func readUpdate(req *Request, in *requestJSON, n *int) (err error) {
 	if req.Replace, err = readProperties(in.Replace, "replace", n); err != nil {
 		return err
 	}
-	// An empty list replaces all values.
+	// An empty list is allowed here: it removes all values.
 	for name := range in.Replace {
 		if !req.Replace.Has(name) {
 			req.Replace[name] = []Value{}

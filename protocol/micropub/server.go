@@ -35,8 +35,8 @@ type Authenticator interface {
 // Backend implements a Micropub server.
 type Backend interface {
 	Authenticator
-	// Create creates a post and returns its URL. later means that the post will be
-	// available later; the status is then 202.
+	// Create creates a post and returns its URL. later means that the post is not available yet;
+	// then the status is 202.
 	Create(ctx context.Context, user string, r *Request) (url string, later bool, err error)
 	// Update changes a post and returns its new URL; "": unchanged.
 	Update(ctx context.Context, user string, r *Request) (url string, err error)
@@ -132,7 +132,7 @@ func serve(auth Authenticator, log *slog.Logger, w http.ResponseWriter, r *http.
 		log.WarnContext(r.Context(), "a micropub request failed", "method", r.Method, "err", err)
 	}
 	if r.Method == http.MethodPost {
-		head.Set("Connection", "close") // the body may not have been read
+		head.Set("Connection", "close") // the body may not have been read to its end
 	}
 	e.write(w)
 }
@@ -238,7 +238,8 @@ func (h *Handler) post(c *call) error {
 	if err != nil && c.authenticated {
 		return err
 	}
-	// Without a valid token, other errors of the request are not disclosed.
+	// Check the token first: without a valid token, the response must not disclose other errors of
+	// the request.
 	if refusal := c.authenticateForm(token); refusal != nil {
 		return refusal
 	}
@@ -276,8 +277,8 @@ func (h *Handler) do(c *call, req *Request) error {
 	return nil
 }
 
-// changed responds to a change of a post: with 201 and its URL if the URL has changed,
-// otherwise with 204.
+// changed responds to a change of a post. If the URL of the post has changed, it responds with 201
+// and the new URL, and otherwise with 204.
 //
 // spec:micropub-2017#changed
 func (c *call) changed(was, is string, err error) error {

@@ -9,14 +9,13 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Value is a value of a property. One of Text, HTML, Markdown, Object and Raw has the
-// content; in addition to HTML, Text may have its plain text. The zero Value is the empty
-// text.
+// Value is a value of a property. Exactly one of Text, HTML, Markdown, Object and Raw contains it;
+// only HTML may be accompanied by a Text, its plain text. The zero Value is the empty text.
 type Value struct {
 	Text     string // plain text or a URL
 	HTML     string
 	Markdown string
-	Alt      string  // with Text: alternative text of the image at that URL
+	Alt      string  // used with Text: alternative text of the image at that URL
 	Object   *Object // a nested object, such as a location
 	// Raw is an object of any other form, as JSON.
 	Raw json.RawMessage
@@ -64,7 +63,7 @@ type Object struct {
 	Properties Properties `json:"properties"`
 }
 
-// valueJSON has the forms of a value that is a JSON object.
+// valueJSON contains the fields of every form of a value that is a JSON object.
 type valueJSON struct {
 	HTML       string                     `json:"html,omitempty"`
 	Markdown   string                     `json:"markdown,omitempty"`
@@ -167,7 +166,7 @@ func readObject(b []byte, n *int) (Value, error) {
 	case o.HTML != "":
 		v := Value{HTML: o.HTML}
 		if json.Unmarshal(o.Value, &v.Text) != nil || !clean(v.Text) {
-			v.Text = "" // drop an invalid plain text
+			v.Text = "" // drop a plain text that is invalid
 		}
 		return v, nil
 	case o.Markdown != "":

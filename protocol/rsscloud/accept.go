@@ -10,7 +10,7 @@ import (
 // the specificity of the range.
 type preference struct {
 	q     float64
-	exact int // 0 for */*, 1 for text/*, 2 for the type itself
+	exact int // how specific the range is: 0 for */*, 1 for text/*, 2 for the type itself
 }
 
 func (p preference) less(o preference) bool {
@@ -20,8 +20,8 @@ func (p preference) less(o preference) bool {
 	return p.exact < o.exact
 }
 
-// wantsJSON evaluates the Accept header: XML unless the client prefers JSON. ok is false if
-// the client accepts neither.
+// wantsJSON evaluates the header Accept: the response is XML unless the client prefers JSON. If the
+// client accepts neither, ok is false.
 //
 // spec:cloudburst#answer-accept
 func wantsJSON(h http.Header) (json, ok bool) {

@@ -13,11 +13,11 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// CallbackURL returns the URL that receives notifications in the given protocol. host is a
-// name or an IP address (IPv6 with or without brackets). path may have a query and is kept
-// byte for byte, except that non-ASCII bytes are percent-encoded. The scheme is https for
-// https-post and for port 443, else http; the default port of the scheme is left out. The
-// error is a [*FieldError], or [ErrProtocol] that wraps one.
+// CallbackURL returns the URL that receives notifications in the given protocol. host is a name or
+// an IP address (IPv6 with or without brackets). path may have a query and is kept byte for byte,
+// except that non-ASCII bytes are percent-encoded. The scheme is https for https-post and for port
+// 443, else http; the default port of the scheme is left out. The error is a [*FieldError]; for an
+// unknown protocol, it wraps both [ErrProtocol] and a [*FieldError].
 func CallbackURL(protocol, host string, port int, path string) (string, error) {
 	// spec:rsscloud-2009#please-notify-fields
 	if !ValidProtocol(protocol) {
@@ -45,16 +45,17 @@ func CallbackURL(protocol, host string, port int, path string) (string, error) {
 		clean += ":" + strconv.Itoa(port)
 	}
 	callback := scheme + "://" + clean + percentNonASCII(fixPath(path))
-	// Reject here a path that no request line can carry, not at the first notification.
+	// Report an invalid path now, because otherwise only the first notification would fail.
 	if _, err := url.Parse(callback); err != nil {
 		return "", fieldErr("path", "The path %s is not valid in a URL; write a percent sign as %%25.", wirehttp.Quote(path))
 	}
 	return callback, nil
 }
 
-// SplitCallback is the inverse of [CallbackURL]. It returns host without brackets, port,
-// path, and the protocol with which they form the same URL again (https-post where
-// http-post cannot). The error is a [*FieldError], or [ErrProtocol] that wraps one.
+// SplitCallback is the inverse of [CallbackURL]. It returns host without brackets, port, path, and
+// the protocol with which they form the same URL again (https-post where http-post cannot). The
+// error is a [*FieldError]; for an unknown protocol, it wraps both [ErrProtocol] and a
+// [*FieldError].
 func SplitCallback(protocol, callback string) (p, host string, port int, path string, err error) {
 	fail := func(why string) (string, string, int, string, error) {
 		return "", "", 0, "", fieldErr("callback", "The callback %s cannot be registered: %s.", wirehttp.Quote(callback), why)
@@ -310,7 +311,7 @@ func cleanName(name string, bad *FieldError) (string, error) {
 		if err != nil {
 			return "", bad
 		}
-		// Full-width digits become ASCII digits, so the result may be an IP address.
+		// IDNA converts full-width digits to ASCII digits, so the result may be an IP address.
 		if a, err := netip.ParseAddr(ascii); err == nil {
 			return HostOf(a)
 		}
@@ -329,7 +330,8 @@ func cleanName(name string, bad *FieldError) (string, error) {
 		}
 		last = label
 	}
-	// Resolvers disagree whether 127.1, 2130706433 and 0x7f.1 are addresses or names.
+	// Resolvers disagree on whether 127.1, 2130706433 and 0x7f.1 are addresses or names, so reject
+	// them.
 	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
 		return "", bad
 	}

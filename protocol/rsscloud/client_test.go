@@ -31,7 +31,7 @@ type cloud struct {
 	client *rsscloud.Client
 
 	mu   sync.Mutex
-	subs map[string]rsscloud.Registration // by callback
+	subs map[string]rsscloud.Registration // key: callback
 }
 
 func newCloud(t *testing.T) *cloud {
@@ -233,7 +233,7 @@ func runEveryStep(t *testing.T, protocol, path, procedure, notified, domain stri
 	if notified == "http-post" {
 		want[0].Procedure, want[1].Procedure = "", ""
 	}
-	if domain != "" { // the challenge is not a notification
+	if domain != "" { // the challenge does not count as a notification
 		want = want[1:]
 	}
 	if d := cmp.Diff(want, got); d != "" {

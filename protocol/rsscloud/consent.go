@@ -78,8 +78,8 @@ func isOnly(text, challenge string) bool {
 	return json.Unmarshal([]byte(text), &object) == nil && len(object) == 1 && object["challenge"] == challenge
 }
 
-// visible returns the text of a page without tags, comments, scripts and styles. It may
-// remove too much: the result is a refusal, and the aggregator can respond with text/plain.
+// visible returns the text of a page without tags, comments, scripts and styles. It may remove too
+// much. Then the response is a refusal, but the aggregator can respond with text/plain instead.
 func visible(page string) string {
 	var b strings.Builder
 	lower := lowerASCII(page) // same length as page, unlike the result of strings.ToLower
@@ -126,8 +126,8 @@ func lowerASCII(s string) string {
 // and an equals sign that were encoded several times can separate the two.
 const nameDistance = 128
 
-// outsideParameter reports whether the challenge occurs in text other than as a parameter
-// value, that is after the word "challenge" and any punctuation.
+// outsideParameter reports whether the challenge occurs anywhere in text where it is not the value
+// of a parameter. A parameter value follows the word "challenge" and any punctuation.
 func outsideParameter(text, challenge string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], challenge)
@@ -144,8 +144,8 @@ func outsideParameter(text, challenge string) bool {
 	}
 }
 
-// maxCompared limits the letters and digits of a URL that are compared, because pages truncate
-// long URLs.
+// maxCompared is the maximum number of letters and digits of a URL that are compared. It is limited
+// because pages truncate long URLs.
 const maxCompared = 48
 
 // repeats reports whether text contains the URL, possibly encoded, wrapped or truncated. It

@@ -164,7 +164,7 @@ func (c Cloud) sibling(endpoint string) (string, error) {
 // escape escapes s for text and for attributes in either quotes.
 func escape(s string) string {
 	var b strings.Builder
-	// a strings.Builder never returns an error
+	// A strings.Builder never returns an error.
 	_ = xml.EscapeText(&b, []byte(s))
 	return b.String()
 }

@@ -95,8 +95,8 @@ func TestCloudElementInUnclosedCommentIsIgnored(t *testing.T) {
 	}
 }
 
-// TestCloudElementIsFoundInLinearTime would run for hours if the scan of one of these inputs were
-// quadratic.
+// TestCloudElementIsFoundInLinearTime has inputs for which a scan with quadratic time would take
+// hours.
 func TestCloudElementIsFoundInLinearTime(t *testing.T) {
 	t.Parallel()
 	const n = 1 << 20

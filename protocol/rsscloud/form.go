@@ -35,7 +35,7 @@ func ParseForm(body []byte) (Form, error) {
 	if len(body) > MaxForm {
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body is too large."}
 	}
-	// Shells and editors add a line end after the last field.
+	// Ignore a line end after the last field, which shells and editors add.
 	s := strings.TrimRight(string(body), "\r\n")
 	s = strings.TrimLeft(strings.TrimPrefix(s, "\uFEFF"), "\r\n")
 	var f Form
@@ -140,9 +140,9 @@ func (f Form) PingURL() (string, error) {
 	return urls[0], CheckFeedURL(urls[0])
 }
 
-// Registration reads the fields of pleaseNotify. It does not check the URLs of the feeds,
-// because each is accepted or refused separately; see [CheckFeedURL]. The error is a
-// [*FieldError], or [ErrProtocol] that wraps one.
+// Registration reads the fields of pleaseNotify. It does not check the URLs of the feeds, because
+// each is accepted or refused separately; see [CheckFeedURL]. The error is a [*FieldError]; for an
+// unknown protocol, it wraps both [ErrProtocol] and a [*FieldError].
 //
 // spec:rsscloud-2009#please-notify-fields
 func (f Form) Registration() (Registration, error) {

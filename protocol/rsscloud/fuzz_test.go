@@ -41,7 +41,7 @@ func FuzzForm(f *testing.F) {
 		}
 		again, err := rsscloud.ParseForm(form.Encode())
 		if len(form.Encode()) > rsscloud.MaxForm {
-			return // the escapes made it longer
+			return // the encoded form is longer than the limit
 		}
 		if d := cmp.Diff(form, again); err != nil || d != "" {
 			t.Fatalf("%v\n%s", err, d)
@@ -123,7 +123,7 @@ func FuzzCallback(f *testing.F) {
 		p, h, n, q, err := rsscloud.SplitCallback(protocol, callback)
 		if err != nil {
 			if protocol == rsscloud.HTTPSPost || port == 443 {
-				return // https-post on port 80 has no other form
+				return // https-post on port 80 cannot be split and joined again
 			}
 			t.Fatalf("%s: %v", callback, err)
 		}

@@ -10,20 +10,21 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// soapNamespace is the namespace of the procedures in the guide. The guide names none for
-// SOAP itself.
+// soapNamespace is the namespace of the procedures in the guide. The guide specifies no namespace
+// for SOAP itself.
 const soapNamespace = "http://rsscloud.org/"
 
-// Notification is an encoded notification, ready to be sent by POST. It depends on
-// protocol, procedure and feed only, so all callbacks with the same values share one.
+// Notification is an encoded notification, ready to be sent by POST. It depends on protocol,
+// procedure and feed only, so all callbacks with the same values can share one Notification.
 type Notification struct {
 	ContentType string
 	SOAPAction  string // including the quotes; "": no such header
 	Body        []byte
 }
 
-// EncodeNotification encodes the notification that the feed changed. procedure is used for
-// xml-rpc and soap only. The error is a [*FieldError], or [ErrProtocol] that wraps one.
+// EncodeNotification encodes the notification that the feed changed. procedure is used for xml-rpc
+// and soap only. The error is a [*FieldError]; for an unknown protocol, it wraps both [ErrProtocol]
+// and a [*FieldError].
 func EncodeNotification(protocol, procedure, feedURL string) (Notification, error) {
 	if err := CheckProcedure(protocol, procedure); err != nil {
 		return Notification{}, err

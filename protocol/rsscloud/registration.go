@@ -18,12 +18,12 @@ type Registration struct {
 	Domain    string   // host of the callback; "": the client address of the request
 }
 
-// Check returns a [*FieldError] (or [ErrProtocol] that wraps one) for the first invalid
-// field. It does not check the URLs.
+// Check returns an error for the first invalid field: a [*FieldError], or, for an unknown protocol,
+// an error that wraps both [ErrProtocol] and a [*FieldError]. It does not check the URLs.
 func (g Registration) Check() error {
 	host := g.Domain
 	if host == "" {
-		host = "192.0.2.1" // placeholder for the caller's address, which is always valid
+		host = "192.0.2.1" // a valid placeholder for the address of the caller
 	}
 	if _, err := CallbackURL(g.Protocol, host, g.Port, g.Path); err != nil {
 		return err
@@ -74,10 +74,10 @@ func (g Registration) Params() []any {
 	return params
 }
 
-// RegistrationFromParams is the inverse of Params, for XML-RPC and SOAP. The port may be a
-// number or a string, and the list of feeds an array or a single string. A missing or nil
-// domain is the empty domain. The error is a [*FieldError], or [ErrProtocol] that wraps
-// one.
+// RegistrationFromParams is the inverse of Params, for XML-RPC and SOAP. The port may be a number
+// or a string, and the list of feeds an array or a single string. A missing or nil domain is the
+// empty domain. The error is a [*FieldError]; for an unknown protocol, it wraps both [ErrProtocol]
+// and a [*FieldError].
 func RegistrationFromParams(params []any) (Registration, error) {
 	if len(params) < 5 || len(params) > 6 {
 		return Registration{}, fieldErr("", "There are %d parameters; send notifyProcedure, port, path, protocol, the list of feeds and, where you need it, domain.", len(params))
@@ -116,7 +116,7 @@ func text(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return strings.TrimSpace(v), !strings.Contains(v, "\x00")
-	case nil: // an empty element
+	case nil: // an empty element is an empty string
 		return "", true
 	}
 	return "", false
@@ -125,7 +125,7 @@ func text(v any) (string, bool) {
 func portParam(v any) (int, bool) {
 	switch v := v.(type) {
 	case float64:
-		// Some libraries send every number as a double.
+		// Some libraries send every number as a double, so accept whole doubles.
 		n := int(v)
 		return n, float64(n) == v && n >= 1 && n <= 65535
 	case string:

@@ -19,7 +19,7 @@ import (
 const (
 	ResultElement       = "result"       // response to a ping
 	NotifyResultElement = "notifyResult" // response to pleaseNotify and cancel
-	pingResultElement   = "pingResult"   // response to a ping, from clouds in the field
+	pingResultElement   = "pingResult"   // response to a ping by some existing clouds
 )
 
 // Result is a cloud's response: success or refusal, and a sentence that explains it.
@@ -41,7 +41,7 @@ func (r Result) JSON() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	// encoding a bool and a string never fails
+	// Encoding a bool and a string never fails.
 	_ = e.Encode(r)
 	return b.Bytes()
 }
@@ -59,7 +59,7 @@ func ParseResult(body []byte) (Result, error) {
 	case bytes.HasPrefix(body, []byte("{")):
 		return parseJSONResult(body)
 	case xmlrpc.Sniff(body), soap.Sniff(body):
-		// A request is not a response; parseRPCResult rejects it.
+		// parseRPCResult rejects a request, which is not a response.
 		return parseRPCResult(body)
 	}
 	r, err := parseXMLResult(body)

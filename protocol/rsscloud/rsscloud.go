@@ -68,13 +68,13 @@ func ValidProtocol(p string) bool {
 // spec:cloudburst#message-thanks
 const ThanksForThePing = "Thanks for the ping."
 
-// HopsHeader counts the hubs that a notification has passed through. A cloud that forwards
-// a notification as a ping of its own adds one.
+// HopsHeader counts the hubs that a notification has passed through. A cloud that forwards a
+// notification as a ping increases the number by one.
 const HopsHeader = "X-Hub-Hops"
 
-// ChangedAtHeader carries the time at which the cloud learned of the change. Notifications
-// have it, test calls do not. The format is RFC 3339 in UTC with fractions of a second. The
-// header is not part of the guide; aggregators may use it to measure the delay.
+// ChangedAtHeader contains the time at which the cloud detected the change. Notifications have it,
+// test calls do not. The format is RFC 3339 in UTC with fractions of a second. The header is not
+// part of the guide; aggregators may use it to measure the delay.
 const ChangedAtHeader = "X-Hub-Changed-At"
 
 // MaxHops is the largest hop count with which a ping is accepted.

@@ -12,7 +12,7 @@ import (
 // not stop the scan.
 func scanCloud(feed []byte, use func(attr map[string]string) bool) {
 	r := scan.New(charset.Decode(feed, "").Text, scan.Options{})
-	item := 0 // depth of the open item; 0: none
+	item := 0 // nesting depth of the open item element; 0: no item is open
 	for {
 		switch r.Next() {
 		case scan.EOF:

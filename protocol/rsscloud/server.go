@@ -106,8 +106,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d route) {
 	head.Add("Vary", "Accept")
 	json, ok := wantsJSON(r.Header)
 	if !ok {
-		// Reject before any effect: a client that cannot read the response must not cause
-		// one.
+		// Check this before the request has any effect: a client that cannot read the response must
+		// not cause an effect.
 		wirehttp.WriteText(w, http.StatusNotAcceptable, "The response is text/xml or application/json, and the Accept header of this request allows neither. Nothing was done.\n")
 		return
 	}
@@ -174,7 +174,7 @@ func (h *Handler) refuse(head http.Header, r *http.Request, err error) (Result, 
 	wirehttp.SetRetryAfter(head, e.RetryAfter)
 	status := cmp.Or(e.Status, http.StatusOK)
 	if status == http.StatusRequestEntityTooLarge {
-		// Do not wait for the rest of the body.
+		// The body was not read to its end, so the connection cannot be reused.
 		head.Set("Connection", "close")
 	}
 	return Result{Msg: e.Msg}, status
@@ -194,8 +194,8 @@ func write(w http.ResponseWriter, status int, r Result, element string, json boo
 	_, _ = w.Write(body)
 }
 
-// selfURL returns this endpoint's URL as the client wrote it, if it is safe in a shell
-// command.
+// selfURL returns the URL of this endpoint as the client wrote it. If the host is not safe in a
+// shell command, it returns the path only.
 func selfURL(r *http.Request) string {
 	scheme := "http://"
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {

@@ -41,12 +41,14 @@ type Subscriber struct {
 	// respond.
 	Wants func(feed string) bool
 	// OnNotify is called for each notification and each test call, which look the same. The
-	// response waits for it, so return quickly or hand the work to a goroutine.
+	// response is sent after OnNotify returns, so it should return quickly or pass the work to a
+	// goroutine.
 	OnNotify func(ctx context.Context, n Received)
-	// Take replaces OnNotify if it is not nil, and may fail. After an error the status is
+	// Take is called instead of OnNotify if it is not nil. If it returns an error, the status is
 	// 503, and clouds send the notification again.
 	Take func(ctx context.Context, n Received) error
-	// Procedure is the only procedure accepted over xml-rpc and soap; "": any.
+	// Procedure is the only procedure that is accepted over xml-rpc and soap. If it is "", any
+	// procedure is accepted.
 	Procedure string
 	Now       func() time.Time // nil: time.Now
 }
@@ -77,7 +79,7 @@ func (s *Subscriber) challenge(w http.ResponseWriter, r *http.Request) {
 	case len(challenge) > 1024 || !s.wants(feed):
 		wirehttp.WriteText(w, http.StatusNotFound, "This aggregator does not want notifications of that feed.\n")
 	default:
-		// Plain text: an HTML page with the challenge would let a caller inject markup.
+		// Respond in plain text: in an HTML page with the challenge, a caller could inject markup.
 		wirehttp.WriteText(w, http.StatusOK, challenge)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// bind returns the parameters of a call in the method's order, converted to the declared
-// types.
+// bind returns the parameters of a call in the order that the method declares, converted to the
+// declared types.
 func (m *Method) bind(c Call) []any {
 	names := make([]string, len(m.Params))
 	for i, d := range m.Params {

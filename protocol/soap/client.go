@@ -120,7 +120,7 @@ func (c *Client) headers(h http.Header) {
 
 // httpError reads at most 16 KiB of the response body.
 func httpError(resp *http.Response) error {
-	// a partial message is better than none
+	// After a read error, the beginning of the message is still useful.
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, 16<<10))
 	_, err := ParseResponse(bytes.NewReader(head))
 	f := asFault(err)

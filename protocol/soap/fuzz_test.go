@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// equal compares without the names of types, which the writer may choose.
+// equal returns the differences of two values, or "" if they are equal. It ignores the names of
+// types, which the writer may choose.
 func equal(a, b any) string {
 	return cmp.Diff(a, b, cmpopts.EquateEmpty(), cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Param{}, "Type"))
 }
@@ -46,7 +47,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%#v was read and cannot be written: %v", c, err)
 		}
-		// Types and shared values make the document longer.
+		// The written document can be longer, because it contains types, and shared values several
+		// times.
 		again, err := Decoder{MaxBytes: 256 << 20}.Call(bytes.NewReader(b))
 		if err != nil {
 			t.Fatalf("%s: %v", b, err)
@@ -74,8 +76,8 @@ func FuzzParseResponse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		r, err := ParseResponse(bytes.NewReader(doc))
 		if fault := asFault(err); fault != nil {
-			// A received code may not be a valid one. Writing it a second time must not
-			// change it.
+			// A received fault code may be invalid. Marshal makes it valid; marshalling again must
+			// not change it.
 			_, err = ParseResponse(bytes.NewReader(fault.Marshal(r.Version)))
 			once := asFault(err)
 			if once == nil {

@@ -22,10 +22,10 @@ type Def struct {
 	// "dateTime", "base64Binary" and so on. A suffix "[]" makes it a list. An empty type
 	// means "string" for a parameter, and no result for a result.
 	Type string
-	// Fields makes it a structure. Type is then empty.
+	// Fields makes the value a structure. Type must be empty then.
 	Fields []Def
-	// Optional leaves a parameter out of the [WSDL], which has no optional parameters. The
-	// method accepts it nevertheless.
+	// Optional leaves a parameter out of the [WSDL], which has no optional parameters. Calls may
+	// still contain the parameter.
 	Optional bool
 }
 
@@ -39,10 +39,10 @@ type Method struct {
 	// possible.
 	Params []Def
 	Result Def
-	// Do runs the method. params are in the order of Params, as [Call.Bind] returns them:
-	// nil for a missing one, and missing ones at the end left out. A [*Fault] is sent as it
-	// is. An error that wraps [ErrParams] is sent with its text. [Handler.FaultOf] converts
-	// any other error.
+	// Do runs the method. params are in the order of Params, as [Call.Bind] returns them: a missing
+	// parameter is nil, and missing parameters at the end are omitted. A [*Fault] is sent as it is.
+	// An error that wraps [ErrParams] is sent with its text. [Handler.FaultOf] converts any other
+	// error.
 	Do func(ctx context.Context, params []any) (any, error)
 }
 
@@ -104,7 +104,7 @@ func CallFrom(ctx context.Context) Call {
 	return c
 }
 
-// Call runs one call without HTTP. The error is always a [*Fault].
+// Call runs one call without HTTP. An error is always a [*Fault].
 func (h *Handler) Call(ctx context.Context, c Call) (any, error) {
 	r, err := h.respond(ctx, c)
 	if err != nil {
@@ -237,10 +237,9 @@ func parseFault(err error, v Version) (status int, f *Fault) {
 	return http.StatusBadRequest, f
 }
 
-// acceptable checks the headers of a body and returns its charset and SOAP version, or the
-// reason of the refusal. A missing type and text/plain are accepted, because many programs
-// cannot set the type. Forms are not, because any web page can make a visitor's browser
-// send one.
+// acceptable checks the headers of a body and returns its charset and SOAP version, or the reason
+// of the refusal. A missing type and text/plain are accepted, because many programs cannot set the
+// type. Forms are rejected, because any web page can make a visitor's browser send a form.
 func acceptable(h http.Header) (charset string, v Version, refusal string) {
 	value := h.Get("Content-Type")
 	name, _, _ := strings.Cut(value, ";")

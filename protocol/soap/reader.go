@@ -18,13 +18,13 @@ type Decoder struct {
 	Charset string
 }
 
-// Parse reads a call until the end of r. The error is a [*SyntaxError], wraps the error of
-// r, or is a [*Fault] with the code VersionMismatch or MustUnderstand, which can be sent to
-// the client. The call's Version is set as soon as it is known, also with an error.
+// Parse reads a call until the end of r. The error is a [*SyntaxError], wraps the error of r, or is
+// a [*Fault] with the code VersionMismatch or MustUnderstand, which can be sent to the client. If
+// the version is known, Version of the call is set, even if there is an error.
 func Parse(r io.Reader) (Call, error) { return Decoder{}.Call(r) }
 
-// ParseResponse reads a response until the end of r. The error is a [*Fault] for a fault,
-// and otherwise that of [Parse].
+// ParseResponse reads a response until the end of r. If the response is a fault, the error is a
+// [*Fault]; otherwise the errors are those of [Parse].
 func ParseResponse(r io.Reader) (Response, error) { return Decoder{}.Response(r) }
 
 // Call reads a call; see [Parse].
@@ -116,7 +116,7 @@ func readEnvelope(root *xmlsafe.Node) (message, error) {
 	if len(parts) == 0 || parts[0].Local != "Body" || parts[0].Space != root.Space {
 		return m, invalid(root, "the envelope has no Body")
 	}
-	// SOAP 1.1 permits elements of other namespaces after the body. They have no meaning.
+	// SOAP 1.1 permits elements of other namespaces after the body. They are ignored.
 	for _, n := range parts[1:] {
 		if m.version == V12 || n.Space == root.Space || n.Space == "" {
 			return m, invalid(n, "<%.40s> stands behind the Body", n.Name())
@@ -129,8 +129,8 @@ func readEnvelope(root *xmlsafe.Node) (message, error) {
 	return m, m.findFirst()
 }
 
-// findFirst finds the call among the elements of the body. The others have an id and
-// contain values that the call refers to.
+// findFirst finds the call among the elements of the body. All other elements have an id, and
+// contain values to which the call refers.
 //
 // spec:soap11-2000#root
 func (m *message) findFirst() error {

@@ -114,16 +114,16 @@ type Param struct {
 
 // Call is a call of a procedure with its parameters.
 type Call struct {
-	// Name and Namespace are those of the element in the body.
+	// Name and Namespace identify the element of the call in the body.
 	Name, Namespace string
 	Params          []Param
 	Version         Version
-	// Literal means that values have no types.
+	// Literal means that the values have no declared types.
 	Literal bool
 }
 
 // Bind returns the parameters in the order of names. A missing parameter is nil, a repeated
-// one is a []any, and missing ones at the end are left out. Names are compared without
+// parameter is a []any, and missing parameters at the end are omitted. Names are compared without
 // case. If no name matches, Bind returns all parameters in their original order.
 func (c Call) Bind(names ...string) []any {
 	out := make([]any, len(names))
@@ -178,9 +178,9 @@ func (r Response) Result() Value {
 // Fault is the response to a call that failed. It is an error: [ParseResponse] and
 // [Client.Call] return it for a fault, and a method may return it to set all of its fields.
 type Fault struct {
-	// Code is one of the constants, optionally followed by a period and a more specific
-	// code, or any other name. It has the form of SOAP 1.1 in both versions; SOAP 1.2 drops
-	// the part after the period.
+	// Code is one of the constants, optionally followed by a period and a more specific code, or
+	// any other name. In Go, Code has the form of SOAP 1.1 for both versions. On the wire, SOAP 1.2
+	// drops the part after the period.
 	Code string
 	// String describes the failure, for people.
 	String string
@@ -203,7 +203,7 @@ const (
 // Error returns the code and the text.
 func (f *Fault) Error() string { return fmt.Sprintf("soap: fault %s: %s", f.Code, f.String) }
 
-// Errors for errors.Is.
+// Errors for use with errors.Is.
 var (
 	// ErrTooLarge means that a document exceeds its limit of bytes.
 	ErrTooLarge = xmlsafe.ErrTooLarge
@@ -240,8 +240,8 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("soap: line %d: %s", e
 // Unwrap returns Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Sniff reports whether a body that starts with prefix is a SOAP envelope. Servers with
-// several protocols at one URL use it. Nothing else is checked.
+// Sniff reports whether a body that starts with prefix is a SOAP envelope. Servers with several
+// protocols at one URL use Sniff. It checks nothing else.
 func Sniff(prefix []byte) bool {
 	root, ok := xmlsafe.Root(prefix)
 	return ok && root == "Envelope"

@@ -90,7 +90,8 @@ func TestRequestsOfClientsAreParsed(t *testing.T) {
 	}
 }
 
-// in returns an envelope with a body that declares the prefixes of this test.
+// in returns an envelope whose body contains the given text. The envelope declares the prefixes of
+// this test.
 func in(body string) string { return envelope("", body) }
 
 func envelope(header, body string) string {
@@ -146,7 +147,7 @@ func TestDocumentsOfOtherFormatsAreRejected(t *testing.T) {
 
 func TestHostileDocumentsAreRejectedWithReason(t *testing.T) {
 	t.Parallel()
-	// Each of the shared lists refers to the next one ten times.
+	// Each of the shared lists refers ten times to the next list.
 	var laughs, chain strings.Builder
 	laughs.WriteString(`<a><b href="#x0"/></a>`)
 	chain.WriteString(`<a><b href="#x0"/></a>`)

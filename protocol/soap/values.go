@@ -8,8 +8,8 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// maxValues limits the values of a message after its references were resolved. Nested
-// references could otherwise multiply without limit.
+// maxValues limits the values of a message after its references were resolved. Without this limit,
+// nested references could multiply the number of values without bound.
 const maxValues = 65536
 
 // maxDepth limits the nesting of values, after references were resolved.
@@ -19,11 +19,11 @@ const maxDepth = 100
 type valueReader struct {
 	ids    map[string]*xmlsafe.Node
 	values int
-	// text counts the bytes of simple values, once for each time that they are read.
-	// written counts the bytes in the message. A long text may be shared, but not thousands
-	// of times, because each use is converted.
+	// text counts the bytes of simple values, once for each time that they are read. written counts
+	// the bytes in the message. text may exceed written because values can be shared. The excess is
+	// limited, because each use is converted again.
 	text, written int
-	// path has the elements that are being read, from the outermost to the innermost.
+	// path contains the elements that are being read, the outermost first.
 	path []*xmlsafe.Node
 }
 
@@ -120,7 +120,8 @@ func (r *valueReader) follow(n *xmlsafe.Node) (*xmlsafe.Node, error) {
 	return nil, invalid(n, "references form a cycle")
 }
 
-// value reads an element. outer is the item type that the surrounding array declares.
+// value reads an element as a value. outer is the type of the items that the surrounding array
+// declares.
 func (r *valueReader) value(n *xmlsafe.Node, outer string) (v any, typ string, err error) {
 	if r.values++; r.values > maxValues {
 		return nil, "", &SyntaxError{Line: n.Line, Err: ErrTooComplex, Msg: "the message holds too many values"}
@@ -231,7 +232,7 @@ func isNil(n *xmlsafe.Node) bool {
 	return false
 }
 
-// isStruct reports whether an element without members is a structure.
+// isStruct reports whether an element without child elements is an empty structure.
 func isStruct(n *xmlsafe.Node, typ string) bool {
 	kind, _ := n.Attr(enc12, "nodeType")
 	return kind == "struct" || typ == "Struct" && n.HasNoText()

@@ -28,7 +28,7 @@ func (r Response) Marshal() ([]byte, error) {
 	return w.message(r.Name, r.Namespace, r.Params)
 }
 
-// writer writes a document. err has the first error.
+// writer writes a document. err is the first error.
 type writer struct {
 	b       []byte
 	version Version
@@ -176,7 +176,7 @@ func (w *writer) scalar(p Param, typ, text string) {
 	w.add("</", p.Name, ">")
 }
 
-// members returns the members sorted by name, so equal values have equal encodings.
+// members returns the members sorted by name, so that equal values have equal encodings.
 func members(m map[string]any) []Param {
 	out := make([]Param, 0, len(m))
 	for name, v := range m {
@@ -230,7 +230,7 @@ func (w *writer) array(name string, n int, item func(int) any, depth int) {
 	w.add("</", name, ">")
 }
 
-// itemType returns the common type of all items.
+// itemType returns the type that all items have in common.
 func itemType(n int, item func(int) any) string {
 	common := ""
 	for i := range n {
@@ -334,7 +334,7 @@ func (w *writer) fault11(f *Fault) {
 		w.element("faultactor", f.Actor)
 	}
 	if f.Detail != "" {
-		// The children of detail must be elements.
+		// Inside detail, only elements are allowed.
 		w.add("<detail>")
 		w.element("message", f.Detail)
 		w.add("</detail>")

@@ -44,7 +44,7 @@ type description struct {
 	service Service
 }
 
-// methods returns the methods that can be described.
+// methods returns the methods whose names are valid in a WSDL.
 func (w *description) methods() []Method {
 	var out []Method
 	for _, m := range w.service.Methods {

@@ -11,13 +11,13 @@ import (
 )
 
 // Handler answers queries. Find returns the document of a resource, such as acct:alice@example.org
-// or the URL of a page; nil means that this server knows nothing about it.
+// or the URL of a page. If this server knows nothing about the resource, Find returns nil.
 type Handler struct {
 	Find func(ctx context.Context, resource string) (*Document, error)
 	Log  *slog.Logger // nil: no log
 }
 
-// ServeHTTP answers one query. Pages of every site may read the answers.
+// ServeHTTP answers one query. Web pages of any origin may read the answers.
 //
 // spec:rfc7033#cors
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -59,16 +59,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", Type) // spec:rfc7033#media-type
 	w.Header().Set("Cache-Control", "max-age=300")
-	_, _ = w.Write(append(body, '\n')) // the client may be gone
+	_, _ = w.Write(append(body, '\n')) // ignore the error: the client has disconnected
 }
 
-// isURI reports whether s begins with a scheme that something follows.
+// isURI reports whether s begins with a scheme and a colon, followed by more text.
 func isURI(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Scheme != "" && len(s) > len(u.Scheme)+1 && len(s) <= maxHref && !strings.ContainsAny(s, " \t\r\n")
 }
 
-// Split returns the name and the host of a resource acct:name@host.
+// Split returns the name and the host of a resource of the form acct:name@host.
 func Split(resource string) (a Account, ok bool) {
 	if len(resource) < 5 || !strings.EqualFold(resource[:5], "acct:") {
 		return a, false

@@ -1,5 +1,6 @@
-// Package webfinger finds out who is at an address such as alice@example.org, with WebFinger
-// (RFC 7033): the server of the host answers with the URLs of the account's page and feeds.
+// Package webfinger finds the page and the feeds of an account such as alice@example.org by
+// WebFinger (RFC 7033): the server of the host answers with the URLs of the account's page and
+// feeds.
 //
 // Start with [ParseAccount] and [Read] to ask other servers, and with [Handler] to answer. The
 // package sends no requests itself: a query is a GET of [Account.URL].
@@ -23,8 +24,8 @@ const (
 	// Type is the media type of answers.
 	Type = "application/jrd+json"
 
-	maxAccount = 320 // bytes: 64 of a name, @, 255 of a host
-	maxLinks   = 100 // links of a document
+	maxAccount = 320 // in bytes: 64 for the name, 1 for the @, 255 for the host
+	maxLinks   = 100 // maximum number of links in a document
 	maxHref    = 2000
 )
 
@@ -38,8 +39,8 @@ const (
 
 // Account is a name at a host.
 type Account struct {
-	Name string // without @, as written
-	Host string // in lowercase, with the port if there is one
+	Name string // the part before the @, as written
+	Host string // the part after the @, in lowercase, with the port if there is one
 }
 
 // ParseAccount parses "@name@host", "acct:name@host" and "name@host". ok is false for any other
@@ -68,8 +69,8 @@ func (a Account) String() string { return a.Name + "@" + a.Host }
 // Resource returns the URI of the account.
 func (a Account) Resource() string { return "acct:" + url.PathEscape(a.Name) + "@" + a.Host }
 
-// URL returns the URL of the query for the account. The scheme is https; only a host that is this
-// machine itself, which has no certificate, is asked by http.
+// URL returns the URL of the query for the account. The scheme is https, except for a loopback
+// host: it has no certificate, so the scheme is http.
 //
 // spec:rfc7033#https-only
 func (a Account) URL() string {
@@ -90,7 +91,7 @@ func isLoopback(hostport string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Document is an answer (JRD).
+// Document is the answer of a server, a JSON Resource Descriptor (JRD).
 type Document struct {
 	Subject    string            `json:"subject,omitempty"`
 	Aliases    []string          `json:"aliases,omitempty"`
@@ -161,8 +162,8 @@ func plainType(s string) string {
 	return strings.ToLower(strings.TrimSpace(s))
 }
 
-// Feed returns the URL of the account's feed and that of its page; "" for what the document does not
-// name. Only http and https count.
+// Feed returns the URL of the account's feed and the URL of its page. A URL that the document does
+// not contain is "". Links with other schemes than http and https are ignored.
 func (d *Document) Feed() (feed, page string) {
 	if l, ok := d.Find(RelUpdates); ok && isWeb(l.Href) {
 		feed = l.Href

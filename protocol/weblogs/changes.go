@@ -17,19 +17,19 @@ import (
 // Limits of [ReadChanges].
 const (
 	MaxChanges = 20 << 20 // bytes of a document
-	MaxWeblogs = 100_000  // rows; the rest is left out
+	MaxWeblogs = 100_000  // maximum number of rows; further rows are ignored
 )
 
-// maxAge is the greatest age of a row, relative to its document.
+// maxAge is the maximum age of a row at the time of its document.
 const maxAge = 366 * 24 * time.Hour
 
 // Changes is a list of changed sites, the document changes.xml.
 type Changes struct {
 	Version   string    // "": 2
-	Updated   time.Time // the time from which the rows' ages count
-	Count     int64     // pings that the server ever received, not only the listed ones
+	Updated   time.Time // time from which the ages of the rows count
+	Count     int64     // number of pings that the server ever received, including pings that are not listed
 	List      []Weblog  // newest first
-	Truncated bool      // ReadChanges: the document is incomplete or has more than MaxWeblogs rows
+	Truncated bool      // set by ReadChanges: the document is incomplete or has more than MaxWeblogs rows
 }
 
 // Weblog is a row of the list: one changed site.
@@ -37,7 +37,7 @@ type Weblog struct {
 	Name   string
 	URL    string
 	RSSURL string    // URL of its feed; "": unknown
-	When   time.Time // when the ping arrived, in the resolution of the document's unit
+	When   time.Time // time when the ping arrived; its resolution is the document's unit
 }
 
 // Append appends the document to dst. unit is the unit of the when attributes, a minute or
@@ -71,7 +71,8 @@ func (c *Changes) AppendHead(dst []byte) []byte {
 // AppendTail appends the part after the rows.
 func AppendTail(dst []byte) []byte { return append(dst, "</weblogUpdates>\n"...) }
 
-// Append appends the row to dst. Its age is counted from updated, in unit (0: minutes).
+// Append appends the row to dst. Its age is the time from When to updated, in the given unit (0:
+// minutes).
 func (w *Weblog) Append(dst []byte, updated time.Time, unit time.Duration) []byte {
 	if unit <= 0 {
 		unit = time.Minute
@@ -93,12 +94,12 @@ func appendAttr(dst []byte, s string) []byte {
 	if out, err := xmlsafe.AppendAttr(dst, s); err == nil {
 		return out
 	}
-	// Clean leaves no invalid character.
+	// Cleaned text has no characters that cause an error.
 	out, _ := xmlsafe.AppendAttr(dst, xmlsafe.Clean(s))
 	return out
 }
 
-// ReadOptions are options of [ReadChanges]. Brackets hold the default of a zero field.
+// ReadOptions are options of [ReadChanges]. A zero field means the default in brackets.
 type ReadOptions struct {
 	ContentType string        // Content-Type of the response; may be empty
 	Unit        time.Duration // unit of the when attributes [a minute]
@@ -181,7 +182,7 @@ func readWeblog(r *scan.Reader, updated time.Time, unit time.Duration) (Weblog, 
 	return w, true
 }
 
-// isAddress permits more than the check of a ping, because other servers list longer URLs.
+// isAddress accepts more URLs than the check of a ping, because other servers list longer URLs.
 func isAddress(s string) bool {
 	const maxCount = 2048
 	if s == "" || len(s) > maxCount || strings.ContainsAny(s, " \x7f") {

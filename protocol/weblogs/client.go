@@ -16,15 +16,15 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// maxAnswer is the limit of a response in bytes.
+// maxAnswer is the maximum size of a response, in bytes.
 const maxAnswer = 64 << 10
 
-// maxMessage is the limit of a message in characters.
+// maxMessage is the maximum length of a message, in characters.
 const maxMessage = 200
 
-// Client pings servers. The zero value is ready to use. A refusal is a [Result] with Err
-// and a nil error. An error means that the ping was not sent or that its result is unknown:
-// a [*FieldError] for an invalid ping, [ErrInvalidResponse] for an invalid response, an
+// Client pings servers. The zero value is ready to use. If the server refuses a ping, the [Result]
+// has Err set, and the error is nil. An error means that the ping was not sent or that its result
+// is unknown: a [*FieldError] for an invalid ping, [ErrInvalidResponse] for an invalid response, an
 // [*xmlrpc.HTTPError] for a status other than 2xx.
 type Client struct {
 	HTTP      HTTPClient // nil: a client with a timeout of 30 s
@@ -85,7 +85,8 @@ func (c *Client) PingByGET(ctx context.Context, template string, p Ping) (Result
 		return Result{}, fmt.Errorf("weblogs: pinging: %w", err)
 	}
 	defer resp.Body.Close()
-	// Only the status decides; a partial page is enough for the message.
+	// Ignore a read error: only the status matters, and a part of the page is enough for the
+	// message.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	r := Result{Err: resp.StatusCode != http.StatusOK, Message: pageText(body, resp.Header.Get("Content-Type"))}
 	if r.Err && r.Message == "" {

@@ -44,7 +44,7 @@ func TestResultsOfExistingServersAreParsed(t *testing.T) {
 
 func TestFaultResponseIsReportedAsRefusedPing(t *testing.T) {
 	t.Parallel()
-	srv := httptest.NewServer(&xmlrpc.Handler{}) // it has no such method
+	srv := httptest.NewServer(&xmlrpc.Handler{}) // the server has no such method
 	defer srv.Close()
 	c := &weblogs.Client{}
 	r, err := c.Ping(t.Context(), srv.URL, weblogs.Ping{URL: site})

@@ -16,10 +16,10 @@ import (
 
 // Intervals of a [Follower].
 const (
-	FollowEvery   = 5 * time.Minute // minimum between two rounds
+	FollowEvery   = 5 * time.Minute // minimum time between two rounds
 	longEvery     = 30 * time.Minute
-	maxWait       = time.Hour     // maximum after errors
-	maxRetryAfter = 6 * time.Hour // maximum accepted from a server's Retry-After
+	maxWait       = time.Hour     // maximum time between two rounds after errors
+	maxRetryAfter = 6 * time.Hour // maximum Retry-After of a server that is respected
 	fillEvery     = 15 * time.Minute
 	fillSlack     = time.Minute
 	rememberFor   = 2 * time.Hour // how long a row is remembered after it has left the list
@@ -38,28 +38,28 @@ type Follower struct {
 	UserAgent string        // "": Go's default
 	Unit      time.Duration // unit of the when attributes; 0: a minute
 	Backfill  bool          // begin with all rows of changes.xml, usually the last hour
-	// OnChange is called for each new row, oldest first. Rows of one site whose times
-	// differ by less than the document's resolution count as one row. OnChange may be nil.
+	// OnChange is called for each new row, oldest first. If two rows of a site differ in time by
+	// less than the document's resolution, they count as one row. OnChange may be nil.
 	OnChange func(ctx context.Context, w Weblog)
 	// OnError is called after a failed round, with the wait until the next round. It may be
 	// nil.
 	OnError func(err error, wait time.Duration)
 
-	known     map[string]time.Time // newest time of each site and feed
+	known     map[string]time.Time // key: URL of the site and of its feed, value: time of the newest row
 	docs      map[string]*condition
-	short     string // URL of the short list; "": none
-	readOnce  bool   // a list was read before
+	short     string // URL of the list of the last minutes; "": there is none
+	readOnce  bool   // at least one list was read
 	updated   time.Time
 	filled    time.Time
 	failures  int
-	wholeOnly bool // the server has no short list
+	wholeOnly bool // there is no short list on the server
 }
 
-// condition has the validators of a document for the next conditional request.
+// condition contains the validators of a document, for the next conditional request.
 type condition struct{ etag, modified string }
 
-// Run reads the lists until ctx ends, and returns its error. A failed round is reported to
-// OnError and retried later. The time between rounds is at least [FollowEvery], and longer
+// Run reads the lists until ctx ends, and returns the error of ctx. After a failed round it calls
+// OnError and tries again later. The time between rounds is at least [FollowEvery], and longer
 // after errors.
 func (f *Follower) Run(ctx context.Context) error {
 	for {
@@ -86,7 +86,7 @@ func (f *Follower) Run(ctx context.Context) error {
 func (f *Follower) pause(err error) time.Duration {
 	every := FollowEvery
 	if f.wholeOnly {
-		every = longEvery // a list of an hour can be read less often
+		every = longEvery // a list of an hour need not be read as often
 	}
 	if err == nil {
 		f.failures = 0
@@ -103,8 +103,8 @@ func (f *Follower) pause(err error) time.Duration {
 	return wait
 }
 
-// Round reads the lists once and returns the number of new rows. Use it instead of Run with
-// a schedule of your own, with at least [FollowEvery] between rounds. The error is a
+// Round reads the lists once and returns the number of new rows. Programs that have a schedule of
+// their own call Round instead of Run, with at least [FollowEvery] between rounds. The error is a
 // [*StatusError], a [*ReadError], [ErrTooLarge] or that of the transport.
 func (f *Follower) Round(ctx context.Context) (int, error) {
 	if f.known == nil {
@@ -126,7 +126,7 @@ func (f *Follower) Round(ctx context.Context) (int, error) {
 	if err != nil || before.IsZero() || f.updated.Sub(before) <= FollowEvery+fillSlack || f.updated.Sub(f.filled) < fillEvery {
 		return n, err
 	}
-	// Rounds were missed. Only the long list has the pings since then.
+	// Rounds were missed, and only the long list contains the pings since then.
 	f.filled = f.updated
 	more, err := f.read(ctx, f.URL)
 	return n + more, err
@@ -220,8 +220,7 @@ func (f *Follower) get(ctx context.Context, address string) (doc []byte, content
 	return doc, resp.Header.Get("Content-Type"), nil
 }
 
-// longestValidator is the size in bytes of the longest ETag or Last-Modified that is sent
-// back.
+// longestValidator is the maximum length, in bytes, of an ETag or Last-Modified that is sent back.
 const longestValidator = 1 << 10
 
 // validator returns the ETag or Last-Modified header, or "" if it is too long to be sent
@@ -267,8 +266,8 @@ func (f *Follower) report(ctx context.Context, c *Changes) int {
 	return n
 }
 
-// tolerance is the greatest difference between two readings of the same time. Each document
-// rounds the age to a unit, and servers cache documents for a short time.
+// tolerance is the maximum difference between the times of the same row in two documents. Each
+// document rounds the age to a unit, and servers cache documents for a short time.
 func (f *Follower) tolerance() time.Duration {
 	if f.Unit > 0 && f.Unit < time.Minute {
 		return max(f.Unit*3/2, 5*time.Second)

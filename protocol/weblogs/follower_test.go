@@ -21,12 +21,12 @@ import (
 type lists struct {
 	mu     sync.Mutex
 	begun  time.Time
-	rows   []weblogs.Weblog // in the order of arrival
-	asked  []string         // minute and path of each request
+	rows   []weblogs.Weblog // in order of arrival
+	asked  []string         // minute and path of each received request
 	status func(path string) int
 	after  string // value of Retry-After
 	unit   time.Duration
-	raw    string // returned instead of the lists
+	raw    string // response that is sent instead of the lists; "": none
 	pad    string // appended to each ETag
 }
 
@@ -85,7 +85,7 @@ func TestFollowerReadsFiveMinuteListAndReportsEachChangeOnce(t *testing.T) {
 			defer cancel()
 			go func() {
 				for i, at := range []time.Duration{30 * time.Second, 270 * time.Second, 299 * time.Second, 9 * time.Minute, 21 * time.Minute} {
-					time.Sleep(time.Until(l.begun.Add(at))) // time of the synctest bubble
+					time.Sleep(time.Until(l.begun.Add(at))) // advances the clock of the synctest bubble
 					l.add(fmt.Sprintf("site%d", i%4))
 				}
 			}()

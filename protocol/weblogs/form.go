@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// maxFields is the limit of a form's fields.
+// maxFields is the maximum number of fields of a form.
 const maxFields = 200
 
 // FormHandler accepts pings from people and from programs that can only send GET: a form
@@ -43,7 +43,7 @@ func (h *FormHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet, http.MethodPost:
 	case http.MethodHead:
-		// A HEAD must have no effect, so it has no result.
+		// A HEAD request must have no effect, so the page shows no result.
 		h.page(w, r, http.StatusOK, "", "", nil)
 		return
 	default:
@@ -83,7 +83,7 @@ func (h *FormHandler) refuse(w http.ResponseWriter, r *http.Request, err error, 
 		}
 	}
 	if status == http.StatusRequestEntityTooLarge {
-		w.Header().Set("Connection", "close") // do not wait for the rest of the body
+		w.Header().Set("Connection", "close") // the body was not read to its end, so the connection cannot be reused
 	}
 	h.page(w, r, status, "Ping refused", ResultOf(err).Message, form)
 }
@@ -106,8 +106,8 @@ func (h *FormHandler) page(w http.ResponseWriter, r *http.Request, status int, t
 	_, _ = io.WriteString(w, body)
 }
 
-// plainPage returns a page without external resources. It links no URL, because unknown
-// clients choose the URLs.
+// plainPage returns a page without external resources. URLs on it are not links, because unknown
+// clients choose them.
 func plainPage(title, text string, form url.Values) string {
 	if title == "" {
 		title = "Ping"
@@ -171,7 +171,7 @@ func readForm(r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// fieldName returns the canonical name of a field, or "" for an unknown one.
+// fieldName returns the canonical name of a field, or "" if the field is unknown.
 func fieldName(given string) string {
 	switch strings.ToLower(given) {
 	case "name":

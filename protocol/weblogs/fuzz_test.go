@@ -50,10 +50,10 @@ func FuzzParsePing(f *testing.F) {
 			}
 			again, err := parse(params)
 			if p.FeedURL == "" && name == "extended" {
-				p.ChangesURL, p.Tags = "", nil // a simple ping cannot carry these
+				p.ChangesURL, p.Tags = "", nil // a simple ping cannot contain these
 			}
 			if p.ChangesURL == "" && len(params) > 2 {
-				again.ChangesURL = "" // the home page replaces it
+				again.ChangesURL = "" // ChangesURL is empty again, because the home page took its place
 			}
 			if d := cmp.Diff(p, again); err != nil || d != "" {
 				t.Fatalf("%s: %v\n%s", name, err, d)

@@ -30,9 +30,9 @@ func ParsePing(params []any) (Ping, error) {
 	return checked(p)
 }
 
-// ParseExtended parses the parameters of weblogUpdates.extendedPing: name, url, the changed
-// page, the feed and optionally the tags. Of three parameters the third is the feed; two
-// are a simple ping. The error is a [*FieldError].
+// ParseExtended parses the parameters of weblogUpdates.extendedPing: name, url, the changed page,
+// the feed and optionally the tags. If there are three parameters, the third is the feed. If there
+// are two, they are those of a simple ping. The error is a [*FieldError].
 //
 // spec:feedstate-2007#ping-extended
 // spec:cloudburst#weblogs-three
@@ -82,8 +82,8 @@ func (p Ping) Params() []any {
 	return out
 }
 
-// ExtendedParams returns the parameters of weblogUpdates.extendedPing for p. Without a feed
-// they are the parameters of a simple ping, without the changed page.
+// ExtendedParams returns the parameters of weblogUpdates.extendedPing for p. If p has no feed, they
+// are the parameters of a simple ping without the changed page.
 func (p Ping) ExtendedParams() []any {
 	out := []any{p.Name, p.URL}
 	if p.FeedURL == "" {

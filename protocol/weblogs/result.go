@@ -17,8 +17,8 @@ type Result struct {
 // neutral is the message for an internal error. It reveals nothing of the error.
 const neutral = "Something went wrong on this server. Please try again later."
 
-// ResultOf returns the response for the result of a ping: thanks for a nil error, the
-// message of a [*FieldError] or [*Error], and a neutral message for any other error.
+// ResultOf returns the response for the result of a ping. A nil error becomes thanks, a
+// [*FieldError] or [*Error] becomes its message, and any other error becomes a neutral message.
 func ResultOf(err error) Result {
 	if err == nil {
 		return Result{Message: ThanksForThePing}

@@ -51,7 +51,7 @@ func TestExtendedPingIsParsedByItsParameterCount(t *testing.T) {
 		parse  func([]any) (weblogs.Ping, error)
 		params []any
 		want   weblogs.Ping
-		wrong  string // part of the error message; "": no error
+		wrong  string // expected part of the error message; "": no error is expected
 	}{
 		{"none", weblogs.ParsePing, nil, weblogs.Ping{}, "takes 2 to 4 parameters"},
 		{"one", weblogs.ParsePing, []any{"Site"}, weblogs.Ping{}, "not 1"},
@@ -162,7 +162,7 @@ func TestRefusedPingIsAnsweredWithResultInsteadOfFault(t *testing.T) {
 			}
 		}
 	}
-	// Invalid parameters are not a fault either.
+	// Invalid parameters do not cause a fault either.
 	rpc := &xmlrpc.Client{URL: srv.URL}
 	for _, method := range []string{weblogs.MethodPing, weblogs.MethodExtendedPing} {
 		v, err := rpc.Call(t.Context(), method, "only one")
@@ -188,7 +188,7 @@ func TestServerReceivesPingOfClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := p
-		want.FeedURL = "" // a simple ping cannot carry it
+		want.FeedURL = "" // a simple ping cannot contain the feed
 		if got := b.pings[len(b.pings)-1]; !cmp.Equal(got, want) {
 			t.Error(cmp.Diff(want, got))
 		}

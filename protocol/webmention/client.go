@@ -98,7 +98,7 @@ func (c *Client) Send(ctx context.Context, endpoint string, q Request) (Receipt,
 // spec:webmention-2017#any-success
 func readReceipt(resp *http.Response, endpoint string) (Receipt, error) {
 	defer resp.Body.Close()
-	// The rest of a short response is read so that the connection can be used again.
+	// Read the rest of a short response, so that the connection can be used again.
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return Receipt{}, &Error{Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header), Msg: "The endpoint answered " + wirehttp.StatusText(resp.StatusCode) + "."}
@@ -110,7 +110,7 @@ func readReceipt(resp *http.Response, endpoint string) (Receipt, error) {
 	return out, nil
 }
 
-// document is a response that was read.
+// document is a document that was read, with its headers.
 type document struct {
 	URL    string
 	Status int

@@ -15,9 +15,10 @@ import (
 )
 
 // Endpoint returns the endpoint that a page names: the first Link header with the relation
-// webmention, otherwise the first link or a element with it in the order of the document. at is
-// the URL of the page after redirects. An element without href names no endpoint, and an empty
-// href names the page itself. ok is false if the page names none that is an http or https URL.
+// webmention, otherwise the first element link or a with that relation, in the order of the
+// document. at is the URL of the page after redirects. An element without href names no endpoint,
+// and an empty href names the page itself. If the page names no endpoint with an http or https URL,
+// ok is false.
 //
 // spec:webmention-2017#discovery-order
 // spec:webmention-2017#endpoint-relative
@@ -47,7 +48,8 @@ func Links(doc []byte, contentType, at string) []string {
 	return p.absolute(p.links)
 }
 
-// Hyperlinks is like Links for the a elements of a document only: not its images and other parts.
+// Hyperlinks is like Links, but returns only the links of elements a, and no images or other
+// resources.
 func Hyperlinks(doc []byte, contentType, at string) []string {
 	p := readPage(doc, contentType, href.New(at))
 	return p.absolute(p.anchors)
@@ -65,9 +67,10 @@ func (p *page) absolute(refs []string) []string {
 	return list
 }
 
-// Mentions reports whether a document mentions the URL target. In HTML and XML an element must
-// link to it, by href, src, or a similar attribute; in JSON a value must be equal to it; in plain
-// text it must occur as a whole URL. Other types mention nothing. at is the URL of the document.
+// Mentions reports whether a document mentions the URL target. In HTML and XML an element must link
+// to it, by href, src, or a similar attribute; in JSON a value must be equal to it; in plain text
+// it must occur as a whole URL. Documents of other types count as mentioning nothing. at is the URL
+// of the document.
 //
 // spec:webmention-2017#verify-by-type
 func Mentions(doc []byte, contentType, at, target string) bool {
@@ -84,7 +87,7 @@ func Mentions(doc []byte, contentType, at, target string) bool {
 	return false
 }
 
-// kind is the format as which a document is read.
+// kind is the format in which a document is read.
 type kind int
 
 const (
@@ -101,7 +104,7 @@ func kindOf(contentType string, doc []byte) kind {
 	}
 	name, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
-		name, _, _ = strings.Cut(contentType, ";") // invalid parameters do not matter
+		name, _, _ = strings.Cut(contentType, ";") // invalid parameters of the media type do not matter
 		name = strings.ToLower(strings.TrimSpace(name))
 	}
 	switch {
@@ -115,13 +118,13 @@ func kindOf(contentType string, doc []byte) kind {
 	return otherType
 }
 
-// page holds the references of a document as written.
+// page contains the references of a document, as they are written there.
 type page struct {
 	base      *href.Base
 	based     bool     // the document had a base element
-	endpoints []string // of link and a elements with rel=webmention
+	endpoints []string // references of the elements link and a with rel=webmention
 	links     []string
-	anchors   []string // links of a elements only
+	anchors   []string // links of elements a only
 }
 
 // readPage reads the references of a document. It reads tokens, not a tree, so time and memory are
@@ -211,7 +214,8 @@ func hasValue(value any, target string) bool {
 	return false
 }
 
-// hasURL reports whether target occurs in a text and no longer URL continues it.
+// hasURL reports whether target occurs in a text as a whole URL, not as the beginning of a longer
+// one.
 func hasURL(s, target string) bool {
 	for {
 		i := strings.Index(s, target)

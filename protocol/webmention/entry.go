@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Kinds of an [Entry].
+// Kinds of an [Entry]: what the source is to the target.
 const (
 	KindReply    = "reply"
 	KindLike     = "like"
@@ -120,7 +120,7 @@ func (r entryReader) entry(root *html.Node) Entry {
 	switch {
 	case e.Text == "":
 		e.Text = name
-	case !strings.HasPrefix(e.Text, strings.TrimSuffix(name, "…")): // an implied name repeats the text
+	case !strings.HasPrefix(e.Text, strings.TrimSuffix(name, "…")): // without a real title, a parser derives the name from the text: then it is no title
 		e.Title = text.ClipRunes(name, MaxName)
 	}
 	return e
@@ -148,7 +148,8 @@ func (r entryReader) author(n *html.Node) (name, link string) {
 	return name, link
 }
 
-// url returns the URL of a property: that of the element, or of the item that the element is.
+// url returns the URL of a property: the URL of the element or, if the element is an item, the URL
+// of the item.
 func (r entryReader) url(n *html.Node) string {
 	for _, name := range [...]string{"href", "src", "value"} {
 		if v := attrOf(n, name); v != "" {
@@ -165,8 +166,8 @@ func (r entryReader) url(n *html.Node) string {
 	return r.base.Resolve(textOf(n, MaxURL))
 }
 
-// properties yields the descendants of an item that may be its properties: it does not enter
-// nested items. The depth is bounded by the parser.
+// properties yields the descendants of an item that may be its properties: it does not enter nested
+// items. The parser limits the depth of the document.
 func properties(item *html.Node) func(yield func(*html.Node) bool) {
 	var walk func(n *html.Node, yield func(*html.Node) bool) bool
 	walk = func(n *html.Node, yield func(*html.Node) bool) bool {
@@ -218,7 +219,7 @@ func textOf(n *html.Node, limit int) string {
 	return text.ClipRunes(strings.Join(strings.Fields(b.String()), " "), limit)
 }
 
-// dateOf returns the date of a property in UTC; zero: it is missing or invalid.
+// dateOf returns the date of a property in UTC, or the zero time if it is missing or invalid.
 func dateOf(n *html.Node) time.Time {
 	value := strings.TrimSpace(attrOf(n, "datetime"))
 	if value == "" {

@@ -27,8 +27,9 @@ func ReadRequest(r *http.Request) (Request, error) {
 	return ParseRequest(body)
 }
 
-// ParseRequest parses a form body. source and target must occur once each; other fields are
-// ignored. The request has passed [Request.Check]. The error is an [*Error] with status 400.
+// ParseRequest parses a form body. source and target must each occur exactly once; other fields are
+// ignored. The returned request has passed [Request.Check]. The error is an [*Error] with status
+// 400.
 func ParseRequest(body []byte) (Request, error) {
 	var q Request
 	var twice string

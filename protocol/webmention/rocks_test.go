@@ -10,14 +10,14 @@ import (
 )
 
 // The numbers are those of the discovery tests at webmention.rocks. Each page is at /page/NUMBER,
-// and its endpoint is /endpoint unless the row names another one.
+// and its endpoint is /endpoint, unless the row states another endpoint.
 func TestEndpointIsDiscoveredInHeaderAndMarkup(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		number, what string
 		links        []string // values of Link headers
 		body         string
-		want         string // below the origin; "": /endpoint
+		want         string // path of the expected endpoint; "": /endpoint
 	}{
 		{number: "1", what: "Link header, relation without quotes, relative URL", links: []string{`</endpoint>; rel=webmention`}},
 		{number: "2", what: "Link header, relation without quotes, absolute URL", links: []string{`<ORIGIN/endpoint>; rel=webmention`}},

@@ -5,13 +5,13 @@ import (
 	"net/http"
 )
 
-// Source is a source as [Client.Verify] found it.
+// Source is the source page of a webmention, as [Client.Verify] found it.
 type Source struct {
-	URL         string // after redirects
+	URL         string // URL after redirects
 	Status      int    // HTTP status
 	ContentType string
-	Body        []byte // at most MaxDocument bytes
-	Mentions    bool   // status 200 to 299, and the document mentions the target
+	Body        []byte // the first MaxDocument bytes at most
+	Mentions    bool   // the status is 2xx, and the document mentions the target
 }
 
 // Deleted reports whether the source was deleted, or never existed: status 410 or 404.

@@ -43,8 +43,8 @@ const (
 	MaxURL       = 2048     // bytes of the URL of a source, a target or an endpoint
 	MaxDocument  = 1 << 20  // bytes of a document that are read; the rest is ignored
 	MaxLinks     = 500      // links that Links returns
-	MaxRedirects = 10       // redirects of a document
-	maxMoves     = 3        // redirects of an endpoint
+	MaxRedirects = 10       // redirects of a document that are followed
+	maxMoves     = 3        // redirects of an endpoint that are followed
 	maxAnswer    = 4 << 10  // bytes of a response that a client reads
 )
 
@@ -95,7 +95,7 @@ func CheckURL(name, raw string) error {
 	return nil
 }
 
-// SameURL reports whether two absolute URLs are spellings of one URL.
+// SameURL reports whether two absolute URLs are different spellings of the same URL, or equal.
 func SameURL(a, b string) bool { return a == b || normal(a) == normal(b) }
 
 // normal returns the normal spelling of a URL, or the URL itself if it is invalid.

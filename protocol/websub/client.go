@@ -32,12 +32,12 @@ type Client struct {
 	UserAgent string
 }
 
-// Discovery is the result of [Client.Discover]. Its URLs are normalized as browsers do: a
+// Discovery is the result of [Client.Discover]. Its URLs are normalized in the way of browsers: a
 // lowercase host, no default port, and a slash for an empty path.
 type Discovery struct {
 	URL  string   // URL of the document after redirects
 	Hubs []string // absolute URLs; the publisher notifies all of them, so one is enough
-	Self string   // the topic's own URL; "": none
+	Self string   // URL that the topic declares as its own; "": none
 }
 
 // Topic returns the URL to subscribe to: Self, or URL if Self is empty.
@@ -188,7 +188,7 @@ func readResponse(resp *http.Response) error {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if resp.Request != nil && resp.Request.Method != http.MethodPost {
-		// The client followed a redirect by itself and sent a GET.
+		// The HTTP client has followed a redirect by itself and changed the POST to a GET.
 		return &Error{Status: resp.StatusCode, Msg: "The hub's URL redirects with a status that is not for a POST."}
 	}
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {

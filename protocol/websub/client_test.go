@@ -22,11 +22,11 @@ import (
 // pending requests only when settle is called, like a hub that works asynchronously.
 type testHub struct {
 	*httptest.Server
-	method string // of the signatures
+	method string // method of the signatures
 
 	mu      sync.Mutex
 	pending []websub.Request
-	subs    map[[2]string]websub.Subscription // by topic and callback
+	subs    map[[2]string]websub.Subscription // key: topic and callback
 	refused []error
 }
 
@@ -164,7 +164,7 @@ func TestSubscriptionIsDiscoveredConfirmedNotifiedAndEnded(t *testing.T) {
 	token := websub.NewToken()
 	s := websub.Subscription{Callback: callbacks.URL + "/cb/" + token + "?own=1", Topic: d.Topic(), Lease: time.Hour, Secret: websub.NewToken()}
 
-	// A request that is not pending at the subscriber is not confirmed.
+	// If the subscriber has no pending request, it does not confirm.
 	if err := c.Subscribe(ctx, d.Hubs[0], s); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestSubscriptionIsDiscoveredConfirmedNotifiedAndEnded(t *testing.T) {
 		t.Fatalf("%v %v", hub.subs, hub.refused)
 	}
 
-	for _, method := range []string{"sha1", "sha256", "sha384", "sha512"} { // each is a renewal
+	for _, method := range []string{"sha1", "sha256", "sha384", "sha512"} { // each further method is a renewal
 		hub.method = method
 		f.expect(token, "subscribe", s.Topic, s.Secret)
 		if err := c.Subscribe(ctx, d.Hubs[0], s); err != nil {
@@ -241,7 +241,7 @@ func TestClientFollowsHubRedirect(t *testing.T) {
 	t.Cleanup(old.Close)
 	s := websub.Subscription{Callback: testCallback, Topic: testTopic, Secret: "geheim"}
 	for _, c := range []struct {
-		path, want string // "": accepted
+		path, want string // want is the expected error; "": the request is accepted
 	}{
 		{"/308/", ""}, {"/307/", ""}, {"/twice", ""},
 		{"/302", "302 Found"}, {"/303", "303 See Other"}, {"/loop", "more than 3 redirects"}, {"/ftp", "308"}, {"/nowhere", "308"},
@@ -252,8 +252,8 @@ func TestClientFollowsHubRedirect(t *testing.T) {
 			t.Errorf("%s: %v", c.path, err)
 		}
 	}
-	// A client that follows redirects by itself must not take the last page for the
-	// response.
+	// If the client follows redirects by itself, the last page must not count as the response of
+	// the hub.
 	own := &websub.Client{HTTP: http.DefaultClient}
 	if err := own.Subscribe(t.Context(), old.URL+"/twice", s); err != nil {
 		t.Errorf("307, 307, 308 by net/http: %v", err)
@@ -302,7 +302,7 @@ func TestClientReturnsErrorResponseOfHub(t *testing.T) {
 	s := websub.Subscription{Callback: testCallback, Topic: testTopic}
 	for _, c := range []struct {
 		resp *http.Response
-		want string // "": accepted
+		want string // expected error; "": the request is accepted
 	}{
 		{answer(202, "thanks"), ""},
 		{answer(200, ""), ""},

@@ -16,15 +16,15 @@ import (
 type Request struct {
 	Mode         string       // ModeSubscribe, ModeUnsubscribe or ModePublish
 	Subscription Subscription // not used with ModePublish
-	URLs         []string     // ModePublish: the changed topics, 1 to MaxURLs without duplicates; not yet checked, see CheckURL
+	URLs         []string     // for ModePublish: the changed topics, 1 to MaxURLs without duplicates; they have not passed CheckURL yet
 }
 
 // Subscription is a request to start or end the delivery of one topic to one callback.
 type Subscription struct {
-	Callback string        // URL, byte for byte as received
-	Topic    string        // URL, byte for byte as received
-	Lease    time.Duration // requested lease in whole seconds; 0: not requested. Ignored when unsubscribing
-	Secret   string        // key of the signatures, at most MaxSecret bytes; "": unsigned. Ignored when unsubscribing
+	Callback string        // URL, exactly as received
+	Topic    string        // URL, exactly as received
+	Lease    time.Duration // requested lease in whole seconds; 0: not requested. Ignored by an unsubscribe request
+	Secret   string        // key of the signatures, at most MaxSecret bytes; "": deliveries are unsigned. Ignored by an unsubscribe request
 }
 
 // maxLeaseSeconds is the longest lease that a time.Duration can hold.
@@ -126,7 +126,7 @@ func parseLease(s string) (time.Duration, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		n = maxLeaseSeconds // s is all digits, so the number is too large
+		n = maxLeaseSeconds // s contains only digits, so the error means that the number is too large
 	}
 	if n == 0 {
 		return 0, bad("hub.lease_seconds is 0; it must be a positive number of seconds, or be left out.")
@@ -161,7 +161,7 @@ func (r Request) Encode() []byte {
 			f = append(f, field{"hub.url", u})
 		}
 		if len(r.URLs) == 1 {
-			f = append(f, field{"hub.topic", r.URLs[0]}) // some hubs know this name only
+			f = append(f, field{"hub.topic", r.URLs[0]}) // some hubs know only this name
 		}
 		return []byte(f.encode())
 	}
@@ -180,12 +180,12 @@ func seconds(d time.Duration) string {
 	return strconv.FormatInt(max(int64(d/time.Second), 1), 10)
 }
 
-// form has the fields of a body in their original order.
+// form contains the fields of a body in their original order.
 type form []field
 
 type field struct{ name, value string }
 
-// parseForm parses a form body. No form is returned with an error.
+// parseForm parses a form body. If there is an error, no form is returned.
 //
 // spec:websub-2018#request-utf8
 // spec:websub-2018#url-decoding
@@ -193,7 +193,7 @@ func parseForm(body []byte) (form, error) {
 	if len(body) > MaxForm {
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body is too large."}
 	}
-	// Shells and editors add a line end after the last field.
+	// Ignore a line end after the last field, which shells and editors add.
 	s := strings.TrimRight(string(body), "\r\n")
 	var f form
 	wrong := wirehttp.EachField(s, MaxFields, func(name, value string) { f = append(f, field{name, value}) })

@@ -82,7 +82,7 @@ func TestSubscriptionRequestIsParsedFromForm(t *testing.T) {
 	}
 }
 
-// odd returns the elements 1, 3, 5 …
+// odd returns the elements with the indexes 1, 3, 5 and so on.
 func odd(list []string) []string {
 	var out []string
 	for i := 1; i < len(list); i += 2 {
@@ -183,7 +183,7 @@ func TestUnsupportedBodyIsRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   io.Reader
 		header []string
-		status int // 0: accepted
+		status int // expected status; 0: the request is accepted
 	}{
 		"a form":                           {strings.NewReader(subscribe()), []string{"Content-Type", "application/x-www-form-urlencoded"}, 0},
 		"a form with a charset":            {strings.NewReader(subscribe()), []string{"Content-Type", "Application/X-WWW-Form-URLencoded; charset=UTF-8"}, 0},

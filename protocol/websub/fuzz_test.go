@@ -37,7 +37,7 @@ func FuzzParseRequest(f *testing.F) {
 		}
 		again, err := websub.ParseRequest(q.Encode())
 		if len(q.Encode()) > websub.MaxForm {
-			return // the escapes made it longer
+			return // the encoded form is longer than the limit
 		}
 		if d := cmp.Diff(q, again); err != nil || d != "" {
 			t.Fatalf("%v\n%s", err, d)
@@ -48,7 +48,7 @@ func FuzzParseRequest(f *testing.F) {
 func FuzzVerifyURL(f *testing.F) {
 	f.Add("http://s.example/cb", "http://t.example/?a=1&b", "c", "")
 	f.Add("https://s.example?", "http://t.example/ü", "c&d=#", "no")
-	f.Add("https://s.example??", "http://t.example/", "c", "no") // the query is a question mark
+	f.Add("https://s.example??", "http://t.example/", "c", "no") // the query of this URL is a single question mark
 	f.Add("http://s.example/?hub.mode=x&hub.topic", "a b", "c\n", "a\x00")
 	f.Fuzz(func(t *testing.T, callback, topic, challenge, reason string) {
 		if websub.CheckURL("", callback) != nil {

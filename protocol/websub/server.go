@@ -131,7 +131,7 @@ type refusedURL struct {
 // refusals returns a line for each refused URL.
 func refusals(list []refusedURL) string {
 	if len(list) == 1 && list[0].err.Status == http.StatusBadRequest {
-		return list[0].err.Msg + "\n" // the message names the URL already
+		return list[0].err.Msg + "\n" // the message already contains the URL
 	}
 	var b strings.Builder
 	for _, r := range list {
@@ -144,8 +144,8 @@ func refusals(list []refusedURL) string {
 	return b.String()
 }
 
-// mostSevere returns the highest status, which permits a retry if any does, and the longest
-// Retry-After.
+// mostSevere returns an error for all refusals together: the highest status, but one that permits a
+// retry if any of them does, and the longest Retry-After.
 func mostSevere(list []refusedURL) Error {
 	var e Error
 	for _, r := range list {

@@ -48,8 +48,8 @@ type Rejecter interface {
 type Confirmation struct {
 	Token string
 	Mode  string        // ModeSubscribe or ModeUnsubscribe
-	Topic string        // byte for byte as received
-	Lease time.Duration // ModeSubscribe: the granted lease; 0: not specified
+	Topic string        // topic, exactly as received
+	Lease time.Duration // for ModeSubscribe: the granted lease; 0: not specified
 }
 
 // Denial is a hub's message that it denies a subscription.
@@ -69,11 +69,11 @@ type Wanted struct {
 type Delivery struct {
 	Token       string
 	Topic       string // the topic of the callback
-	Self        string // the topic's own URL in the Link header, which may differ from Topic; Topic if missing
+	Self        string // URL in the Link header that the topic declares as its own, which may differ from Topic; without the header: Topic
 	Hub         string // the hub in the Link header; "": none
 	ContentType string // as sent by the hub
 	Body        []byte // exactly as received; may be empty
-	// Verified reports that the signature was checked. The signature covers Body only.
+	// Verified reports that the signature was checked. Only Body is signed.
 	Verified bool
 }
 
@@ -149,8 +149,8 @@ func (s *Subscriber) confirm(w http.ResponseWriter, r *http.Request, c Confirmat
 	}
 }
 
-// last returns the value that the hub appended, after any value of the same name in the
-// callback's own query.
+// last returns the last value of a parameter. The hub appends its parameters, so earlier values of
+// the same name belong to the callback's own query.
 func last(q url.Values, name string) string {
 	v := q[name]
 	if len(v) == 0 {
@@ -159,7 +159,7 @@ func last(q url.Values, name string) string {
 	return v[len(v)-1]
 }
 
-// isEchoable reports whether a challenge may be echoed: it is short and printable ASCII.
+// isEchoable reports whether a challenge may be sent back: it must be short, and printable ASCII.
 //
 // spec:websub-2018#challenge-limits
 func isEchoable(challenge string) bool {
@@ -252,7 +252,7 @@ func (s *Subscriber) body(w http.ResponseWriter, r *http.Request) (body []byte, 
 	_, cut := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case cut, r.ContentLength > limit, int64(len(body)) > limit:
-		w.Header().Set("Connection", "close") // do not wait for the rest
+		w.Header().Set("Connection", "close") // the body was not read to its end, so the connection cannot be reused
 		wirehttp.WriteText(w, http.StatusRequestEntityTooLarge, "The content is larger than this subscriber accepts.\n")
 		return nil, false
 	case err != nil:

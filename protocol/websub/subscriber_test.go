@@ -20,7 +20,7 @@ import (
 // follower is an implementation of Callbacks in memory.
 type follower struct {
 	mu        sync.Mutex
-	pending   map[[3]string]bool // by token, mode and topic
+	pending   map[[3]string]bool // key: token, mode and topic
 	wanted    map[string]websub.Wanted
 	confirmed []websub.Confirmation
 	denied    []websub.Denial
@@ -35,7 +35,7 @@ func newFollower() *follower {
 	return &follower{pending: map[[3]string]bool{}, wanted: map[string]websub.Wanted{}, arrived: make(chan websub.Delivery, 16)}
 }
 
-// expect makes a request for token pending.
+// expect records a pending request of the subscriber for token.
 func (f *follower) expect(token, mode, topic, secret string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 // the subscription is denied.
 type Verification struct {
 	Mode      string        // ModeSubscribe, ModeUnsubscribe or ModeDenied
-	Topic     string        // as requested
-	Challenge string        // see [NewChallenge]; empty with ModeDenied
-	Lease     time.Duration // ModeSubscribe: the granted lease, in whole seconds
-	Reason    string        // ModeDenied: the reason in one sentence; may be empty
+	Topic     string        // URL of the topic, exactly as requested
+	Challenge string        // see [NewChallenge]; empty for ModeDenied
+	Lease     time.Duration // for ModeSubscribe: the granted lease, in whole seconds
+	Reason    string        // for ModeDenied: the reason in one sentence; may be empty
 }
 
 // NewChallenge returns a challenge of 26 letters and digits with 130 random bits. Use each

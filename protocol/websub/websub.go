@@ -62,9 +62,9 @@ const (
 	MaxChallenge = 1024     // bytes of a challenge that a Subscriber echoes
 	MaxContent   = 5 << 20  // bytes of a delivery that a Subscriber accepts by default
 	maxAnswer    = 4 << 10  // bytes of a response that a client reads
-	maxDocument  = 5 << 20  // bytes of a document that are searched for hubs
-	maxRedirects = 5        // redirects of a document
-	maxHubMoves  = 3        // redirects of a hub
+	maxDocument  = 5 << 20  // bytes of a document that are searched for hub links
+	maxRedirects = 5        // redirects of a document that are followed
+	maxHubMoves  = 3        // redirects of a hub that are followed
 )
 
 // Limits of the lease that a hub grants. No lease is unlimited.
@@ -75,8 +75,8 @@ const (
 	MaxLease = 864_000 * time.Second // ten days; also granted if no lease is requested
 )
 
-// ClampLease returns the lease to grant for a requested one: whole seconds from [MinLease] to
-// [MaxLease]. Zero, which means not requested, becomes MaxLease.
+// ClampLease returns the lease to grant for a requested lease: whole seconds from [MinLease] to
+// [MaxLease]. If the request has no lease (0), the result is MaxLease.
 //
 // spec:websub-2018#lease-short
 func ClampLease(requested time.Duration) time.Duration {

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Proof is the input of a digest. A server stores both fields, separately for each
-// password, and rejects a header that repeats either of them. The sum is the same for every
-// form of a header, and a nonce may be used in one header only.
+// Proof is the input of a digest. A server stores both fields, separately for each password, and
+// rejects a header that repeats either of them. Both are needed: the sum is the same in every
+// spelling of a header, and a nonce may be used in one header only.
 type Proof struct {
-	Nonce []byte   // as it was hashed
+	Nonce []byte   // the bytes that were hashed
 	Sum   [20]byte // SHA-1 of nonce, created and password
 }
 
@@ -33,7 +33,7 @@ func (t Token) Verify(password string) (Proof, bool) {
 	if !ok {
 		decoded = written
 	}
-	// Compute both digests before comparing, so the time is constant.
+	// Compute both digests before the comparison, so that the time is constant.
 	one, two := digest(written, t.Created, password), digest(decoded, t.Created, password)
 	first, second := subtle.ConstantTimeCompare(one[:], want[:]), subtle.ConstantTimeCompare(two[:], want[:])
 	switch {
@@ -68,7 +68,7 @@ func Header(user, password string, now time.Time, random io.Reader) string {
 		random = rand.Reader
 	}
 	if _, err := io.ReadFull(random, raw[:]); err != nil {
-		rand.Read(raw[:]) // rand.Read never fails; a predictable nonce would be worse than one from another source
+		rand.Read(raw[:]) // rand.Read never fails: if there is no randomness, it ends the program
 	}
 	nonce, created := hex.EncodeToString(raw[:]), now.UTC().Format("2006-01-02T15:04:05Z")
 	s := digest([]byte(nonce), created, password)

@@ -31,8 +31,8 @@ func ExampleHeader() {
 // A server checks three things, in this order: the password, the time of the header, and
 // that the header was not used before.
 func ExampleParse() {
-	const secret = "secret"         // secret of the user named in the header
-	remembered := map[string]bool{} // use a database in practice, because it survives a restart
+	const secret = "secret"         // the secret of the user whom the header names
+	remembered := map[string]bool{} // use a database in practice, so that the values survive a restart
 	now := time.Date(2026, 5, 4, 3, 4, 0, 0, time.UTC)
 
 	header := wsse.Header("cal", secret, now.Add(-time.Minute), nil)

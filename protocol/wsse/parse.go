@@ -15,8 +15,8 @@ func (e *SyntaxError) Error() string { return "wsse: " + e.What }
 
 func wrong(format string, args ...any) error { return &SyntaxError{fmt.Sprintf(format, args...)} }
 
-// FromHeader parses the header of a request. ok is false if there is none. Two headers are
-// an error, because proxies and servers could disagree on which one to use.
+// FromHeader parses the header of a request. If the request has no such header, ok is false. Two
+// headers are an error, because proxies and servers could disagree on which of them to use.
 func FromHeader(h http.Header) (t Token, ok bool, err error) {
 	values := h.Values(HeaderName)
 	switch len(values) {
@@ -90,7 +90,7 @@ func Parse(header string) (Token, error) {
 	return t, nil
 }
 
-// parser parses a header. rest is the unread part.
+// parser parses a header. rest is the part that was not read yet.
 type parser struct{ rest string }
 
 // space skips white space and reports whether there was any.

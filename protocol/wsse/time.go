@@ -2,9 +2,10 @@ package wsse
 
 import "time"
 
-// parseTime parses a date and time of ISO 8601, in extended or basic format, with optional
-// seconds and fraction and any zone: Z, ±hh, ±hhmm, ±hh:mm, or none for UTC. It accepts
-// nothing else, so no byte of it can be confused with the nonce.
+// parseTime parses a date and time of ISO 8601, in extended or basic format, with optional seconds
+// and fraction and any zone: Z, ±hh, ±hhmm, ±hh:mm, or none for UTC. It accepts nothing else.
+// Otherwise bytes of the nonce, which is hashed together with the time, could be taken for part of
+// the time.
 //
 // spec:datafeeds-2006#wsse-created
 func parseTime(s string) (time.Time, bool) {
@@ -31,7 +32,7 @@ func parseTime(s string) (time.Time, bool) {
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, min(second, 59), nanos, time.UTC)
 	if t.Year() != year || int(t.Month()) != month || t.Day() != day {
-		return time.Time{}, false // for example the 30th of February
+		return time.Time{}, false // the date does not exist, for example 30 February
 	}
 	if second == 60 {
 		t = t.Add(time.Second)
@@ -39,7 +40,7 @@ func parseTime(s string) (time.Time, bool) {
 	return t.Add(-offset), true
 }
 
-// clock parses the parts of a time.
+// clock is a parser for a date and time.
 type clock struct {
 	rest string
 	bad  bool

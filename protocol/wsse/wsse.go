@@ -26,10 +26,10 @@ const (
 // Token is a parsed header.
 type Token struct {
 	Username string
-	Digest   string    // PasswordDigest as written
-	Nonce    string    // as written
-	Created  string    // as written
-	At       time.Time // Created in UTC
+	Digest   string    // PasswordDigest, unchanged
+	Nonce    string    // Nonce, unchanged
+	Created  string    // Created, unchanged
+	At       time.Time // Created, as a time in UTC
 }
 
 // String returns the token as the value of a header. [Parse] parses it to an equal token.
@@ -85,7 +85,7 @@ func sum(digest string) (s [20]byte, ok bool) {
 // unbase64 decodes base64 with or without padding, in either alphabet.
 func unbase64(s string) ([]byte, bool) {
 	if strings.ContainsAny(s, "\r\n") {
-		return nil, false // the decoder would ignore these
+		return nil, false // the decoder would ignore line ends, so reject them
 	}
 	s = strings.TrimRight(s, "=")
 	e := base64.RawStdEncoding

@@ -90,7 +90,7 @@ func (c *Client) Call(ctx context.Context, method string, params ...any) (any, e
 // httpError reads at most 4 KiB of the response body.
 func httpError(resp *http.Response) error {
 	e := &HTTPError{Status: resp.StatusCode}
-	// a partial message is better than none
+	// After a read error, the beginning of the message is still useful.
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
 	var f *Fault
 	if _, err := ParseResponse(bytes.NewReader(head)); errors.As(err, &f) {

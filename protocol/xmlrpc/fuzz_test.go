@@ -32,7 +32,7 @@ func FuzzParseCall(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%#v was read and cannot be written: %v", c, err)
 		}
-		// A document that was UTF-16 or had empty-element tags is longer now.
+		// A document that was in UTF-16 or had empty-element tags is longer after writing.
 		again, err := Decoder{MaxBytes: 64 << 20}.Call(bytes.NewReader(b))
 		if err != nil {
 			t.Fatalf("%s: %v", b, err)

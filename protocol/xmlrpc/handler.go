@@ -25,9 +25,9 @@ type Method struct {
 	// "string", "int"}. Calls are not checked against it. Nil is reported as "undef", which
 	// means not declared.
 	Signature [][]string
-	// Do runs the method. The package comment lists the types of params and of the result.
-	// A [*Fault] is sent as it is. An error that wraps [ErrParams] or [ErrLogin] is sent
-	// with its text and the code for it. [Handler.FaultOf] converts any other error.
+	// Do runs the method. The package comment lists the types of params and of the result. A
+	// [*Fault] is sent unchanged. For an error that wraps [ErrParams] or [ErrLogin], its text and
+	// the matching fault code are sent. [Handler.FaultOf] converts any other error.
 	Do func(ctx context.Context, params []any) (any, error)
 }
 
@@ -39,7 +39,8 @@ type Method struct {
 // Content-Type that is not XML or for any Content-Encoding, 400 if it is incomplete, and
 // 200 otherwise. Other HTTP methods than POST get status 405.
 type Handler struct {
-	// Methods are selected by their exact name. The first of two with the same name is used.
+	// Methods are selected by their exact name. If two methods have the same name, the first is
+	// used.
 	Methods []Method
 	// FaultOf converts the error of a method into a fault for the client. If FaultOf is nil
 	// or returns nil, the client gets CodeApp with a neutral sentence, and the error is
@@ -179,9 +180,9 @@ func parseFault(err error) (status int, f *Fault) {
 	return status, f
 }
 
-// acceptable checks the headers of a body and returns its charset or the reason of the
-// refusal. A missing type and text/plain are accepted, because many programs cannot set the
-// type. Forms are not, because any web page can make a visitor's browser send one.
+// acceptable checks the headers of a body and returns its charset or the reason of the refusal. A
+// missing type and text/plain are accepted, because many programs cannot set the type. Forms are
+// rejected, because any web page can make a visitor's browser send a form.
 func acceptable(h http.Header) (charset, refusal string) {
 	if e := strings.ToLower(strings.TrimSpace(h.Get("Content-Encoding"))); e != "" && e != "identity" {
 		return "", fmt.Sprintf("The Content-Encoding %.40q is not accepted; send the call without Content-Encoding.", e)

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// server returns a handler with one method of every kind.
+// server returns a handler with one method for each case that the tests need.
 func server(t *testing.T) *Handler {
 	return &Handler{
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),

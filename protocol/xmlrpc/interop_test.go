@@ -61,8 +61,8 @@ func TestClientCallsAPythonServer(t *testing.T) {
 		int64(-7), "a <b> & é 名前 😀", "line\nline\ttab", "", true, false, 1.5, -1e20, when,
 		[]byte{0, 255}, nil, []any{}, []any{int64(1), []any{"a"}}, map[string]any{"é <&>": map[string]any{"x": nil}},
 	}
-	// The values leave out numbers of more than 32 bits, which Python reads but does not
-	// write, and carriage returns, which it writes unescaped.
+	// The values contain no numbers of more than 32 bits, which Python reads but does not write,
+	// and no carriage returns, which Python writes unescaped.
 	got, err := c.Call(t.Context(), "echo", values...)
 	if diff := cmp.Diff(values, got); diff != "" || err != nil {
 		t.Error(diff, err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// MaxCalls is the limit of calls in one system.multicall.
+// MaxCalls is the maximum number of calls in one system.multicall.
 //
 // spec:cloudburst#multicall
 const MaxCalls = 50
@@ -99,9 +99,9 @@ func (h *Handler) named(caller string, params []any) (*Method, error) {
 	return nil, &Fault{Code: CodeNoMethod, String: fmt.Sprintf("There is no method %.100q here.", name)}
 }
 
-// multicall runs the calls in order and returns the results in the same order. A batch
-// could try many passwords in one request, so the calls after a failed log-in are not
-// executed.
+// multicall runs the calls in order and returns the results in the same order. After a failed
+// log-in it does not run the remaining calls: otherwise a batch could try many passwords in one
+// request.
 func (h *Handler) multicall(ctx context.Context, params []any) (any, error) {
 	if len(params) != 1 {
 		return nil, fmt.Errorf("%w: system.multicall has one parameter, an array of calls", ErrParams)

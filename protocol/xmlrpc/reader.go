@@ -21,8 +21,8 @@ type Decoder struct {
 // the error of r.
 func ParseCall(r io.Reader) (Call, error) { return Decoder{}.Call(r) }
 
-// ParseResponse reads a methodResponse until the end of r. The error is a [*Fault] for a
-// fault, and otherwise that of [ParseCall].
+// ParseResponse reads a methodResponse until the end of r. If the response is a fault, the error is
+// a [*Fault]; otherwise the errors are those of [ParseCall].
 func ParseResponse(r io.Reader) (any, error) { return Decoder{}.Response(r) }
 
 // Call reads a methodCall; see [ParseCall].
@@ -135,7 +135,7 @@ func readResponse(root *xmlsafe.Node) (any, error) {
 		case len(params) > 1:
 			return nil, invalid(body, "the response holds %d values; there can be only one", len(params))
 		case len(params) == 0:
-			// Servers send this for a method without a result.
+			// Some servers send this for a method without a result.
 			return nil, nil
 		}
 		return params[0], nil

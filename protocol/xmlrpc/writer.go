@@ -15,7 +15,7 @@ import (
 
 const header = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
-// maxDepth is the limit of nested elements, the same as when reading.
+// maxDepth is the maximum number of nested elements. Reading has the same limit.
 const maxDepth = 100
 
 // Append appends the methodCall to dst. If the call has a value that XML-RPC cannot carry,
@@ -214,7 +214,7 @@ func appendTime(dst []byte, t time.Time) ([]byte, error) {
 }
 
 func appendArray(dst []byte, n int, item func(int) any, depth int) ([]byte, error) {
-	// <array> and <data> are open elements too.
+	// Two more elements, <array> and <data>, are open here.
 	if depth+2 >= maxDepth {
 		return dst, fmt.Errorf("%w: nested too deeply", ErrValue)
 	}
