@@ -8,12 +8,12 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// The limits may only shrink.
+// Lower a limit when the parser needs fewer allocations; never raise it.
 func TestAllocationsPerItemAreBounded(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	for _, c := range []struct {
 		kind  feedtest.Kind
-		limit float64 // allocations per item
+		limit float64 // maximum number of allocations per item
 	}{
 		{feedtest.RSSContent, 4.8}, {feedtest.AtomHTML, 1.7}, {feedtest.JSON, 2.2}, {feedtest.Podcast, 9.1},
 	} {

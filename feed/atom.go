@@ -21,7 +21,7 @@ func (p *parser) atomFeed() {
 		p.atom = true
 		p.problem(ProblemVersion, p.r.Offset(), "The feed does not declare the namespace http://www.w3.org/2005/Atom; it is read as Atom 1.0.")
 	}
-	if p.r.Local == "entry" { // a document may be a single entry
+	if p.r.Local == "entry" { // the root element of a document may be a single entry
 		p.readItem()
 		return
 	}

@@ -43,7 +43,7 @@ func benchmarkParse(b *testing.B, docs []feedtest.Document) {
 	}
 }
 
-// BenchmarkParseReader parses from a reader that does not report its length.
+// BenchmarkParseReader parses from a reader of unknown length.
 func BenchmarkParseReader(b *testing.B) {
 	d := feedtest.Make(feedtest.RSSContent, 100e3, 1)
 	b.SetBytes(int64(len(d.Body)))

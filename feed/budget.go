@@ -7,8 +7,9 @@ import (
 )
 
 // A short document can use much memory: an empty element becomes a struct, a relative reference
-// includes its base URL, and each text has the language of the feed. The budget therefore limits
-// the size of a feed by the length of its document. Real feeds use less than that length.
+// includes its base URL, and each text has the language of the feed. Therefore the budget limits
+// the size of a feed in proportion to the length of its document. Real feeds use less than this
+// length.
 const (
 	budgetFactor = 8
 	budgetBase   = 1 << 20
@@ -20,7 +21,8 @@ type budget struct {
 	over bool
 }
 
-// take subtracts n bytes. It returns false, now and later, once the budget is used up.
+// take subtracts n bytes from the budget. Once the budget is used up, take returns false for this
+// and all later calls.
 func (b *budget) take(n int) bool {
 	if b.over || n > b.left {
 		b.over = true
@@ -30,7 +32,8 @@ func (b *budget) take(n int) bool {
 	return true
 }
 
-// appendBudgeted is like append for a list whose length depends on the document; it uses the budget.
+// appendBudgeted is like append for a list whose length depends on the document. It subtracts the
+// elements from the budget.
 func appendBudgeted[T any](b *budget, list []T, v T) []T {
 	if !b.take(int(unsafe.Sizeof(v))) {
 		return list
@@ -38,7 +41,8 @@ func appendBudgeted[T any](b *budget, list []T, v T) []T {
 	return appendDoubling(list, v)
 }
 
-// appendDoubling is like append that doubles the capacity of long lists, so that they are copied less often.
+// appendDoubling is like append, but doubles the capacity of long lists, so that they are copied
+// less often.
 func appendDoubling[T any](list []T, v T) []T {
 	if n := len(list); n == cap(list) && n > 100 {
 		list = slices.Grow(list, n)
@@ -54,8 +58,8 @@ func (p *parser) within(n int) {
 	}
 }
 
-// full reports whether a list of n elements has reached limit. The first time, it also
-// reports a problem that names the elements by what.
+// full reports whether a list of n elements has reached limit. The first time it also reports a
+// problem, in which what names the elements.
 func (p *parser) full(n, limit int, what string) bool {
 	if n < limit {
 		return false

@@ -7,9 +7,9 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// cdf reads the Channel Definition Format of 1997: the W3C submission and the variant of
-// Internet Explorer. Elements shared with RSS are read as in RSS. A channel within the
-// channel is an item with nested items.
+// cdf reads the Channel Definition Format of 1997: the W3C submission and the variant of Internet
+// Explorer. Elements shared with RSS are read as in RSS. A channel inside the channel is an item
+// with nested items.
 func (p *parser) cdf() {
 	p.f.Format = CDF
 	s := feedSlots(p.f)
@@ -18,8 +18,8 @@ func (p *parser) cdf() {
 	p.each(func() { p.channelElement(s) })
 }
 
-// siblings declares that items of the channel at a depth are not nested, because many
-// <ITEM> elements have no end tag.
+// siblings tells the scanner that the items of the channel at this depth are not nested. Many
+// <ITEM> elements have no end tag, and would otherwise contain the following items.
 func (p *parser) siblings(depth int) {
 	name := "item"
 	switch p.r.Open(depth) {
@@ -31,7 +31,7 @@ func (p *parser) siblings(depth int) {
 	p.r.Siblings(name, depth)
 }
 
-// cdfPart reads a channel within another.
+// cdfPart reads a channel inside another channel.
 func (p *parser) cdfPart(read func()) {
 	depth := p.r.Depth()
 	p.siblings(depth)
@@ -124,8 +124,7 @@ func (p *parser) cdfElement(s *slots) bool {
 	return true
 }
 
-// cdfAnchor reads <A>: the URL if HREF is missing, and its text as the title if there is
-// none.
+// cdfAnchor reads <A>. It uses the URL if HREF is missing, and the text if the item has no title.
 func (p *parser) cdfAnchor(s *slots) {
 	href := p.attr("href")
 	t := Text{Type: plainText, Language: dashed(p.r.Lang()), Base: p.base().String()}
@@ -138,7 +137,7 @@ func (p *parser) cdfAnchor(s *slots) {
 		p.addLink(s, Link{Rel: rel, Href: p.url(href), Title: t.Value})
 	}
 	if t.Value != "" && s.title.Value == "" {
-		*s.title, s.titleDepth = t, math.MaxInt // a later <TITLE> replaces it
+		*s.title, s.titleDepth = t, math.MaxInt // a later <TITLE> replaces this title
 	}
 }
 
@@ -160,8 +159,8 @@ func (p *parser) cdfLink(s *slots, rel string) {
 	}
 }
 
-// valueOrLeaf reads the text of an element from the attribute VALUE, as in the submission,
-// or between its tags.
+// valueOrLeaf reads the text of an element from the attribute VALUE, the form of the W3C
+// submission, or from between its tags.
 func (p *parser) valueOrLeaf() string {
 	v := strings.TrimSpace(p.attr("value"))
 	if text := p.leaf(); text != "" {
@@ -170,8 +169,8 @@ func (p *parser) valueOrLeaf() string {
 	return v
 }
 
-// cdfValue reads the elements with an attribute VALUE of the submission. Without VALUE,
-// other readers handle them.
+// cdfValue reads the elements of the W3C submission that have an attribute VALUE. Without VALUE, it
+// returns false, so that other functions read the element.
 //
 // spec:cdf-1997#value
 func (p *parser) cdfValue(s *slots) bool {

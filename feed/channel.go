@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// image reads RSS's <image>, or RDF's reference to one.
+// image reads <image> of RSS, or the reference to an image in RDF.
 func (p *parser) image() {
 	img := new(Image)
 	if p.f.Image != nil {
@@ -17,7 +17,7 @@ func (p *parser) image() {
 	}
 }
 
-// imageInto reads the current element into img. An element without any part of an image is
+// imageInto reads the current element into img. If the element contains no part of an image, it is
 // stored as an unknown element.
 func (p *parser) imageInto(img *Image) {
 	name := p.r.Name
@@ -75,7 +75,7 @@ func (p *parser) pixels(to *int, what string) {
 		p.keepText(p.r.Name, strings.TrimLeft(text, "0"))
 		return
 	}
-	if *to != 0 && *to != n { // of another image, whose URL was replaced too
+	if *to != 0 && *to != n { // the old value belongs to another image, whose URL was replaced too
 		p.keepText(p.r.Name, strconv.Itoa(*to))
 	}
 	*to = n
@@ -122,7 +122,7 @@ func (p *parser) cloud() {
 	p.f.Cloud = &p.f.Clouds[0]
 }
 
-// in reports whether old, a line of RSS, has no more information than g, an Atom element.
+// in reports whether g, an element of Atom, contains all information of old, a line of RSS.
 func (old *Generator) in(g *Generator) bool {
 	return *old == Generator{Name: strings.TrimSpace(g.Name + " " + g.Version)} || *old == Generator{Name: g.Name}
 }
@@ -146,8 +146,8 @@ func (p *parser) source() bool {
 	src := orNew(&p.item.Source)
 	switch {
 	case src.ID != "" || src.Links != nil || src.Authors != nil:
-		return false // an Atom source has precedence over a line of RSS
-	case src.Title.Value != "" && src.URL != "": // the last line has precedence
+		return false // an Atom source takes precedence over a line of RSS
+	case src.Title.Value != "" && src.URL != "": // the last line takes precedence
 		p.keepElement(src.Title.Value, "url", src.URL)
 		*src = Source{}
 	}

@@ -21,8 +21,8 @@ func (it *Item) Clone() *Item {
 	return c
 }
 
-// clone copies from into to, which must be zero. A feed contains no maps, interfaces or
-// cycles; times are values.
+// clone copies from into to, which must be zero. It handles all types that occur in a feed: there
+// are no maps, interfaces or cycles, and times are copied as values.
 func clone(to, from reflect.Value) {
 	switch from.Kind() {
 	case reflect.String:

@@ -9,8 +9,8 @@ import (
 // dateOrder decides whether the day or the month comes first in dates such as 03/04/2020. If
 // another date of the document shows the order, all ambiguous dates use it.
 type dateOrder struct {
-	dayFirst, monthFirst bool      // orders that unambiguous dates show
-	count                int       // ambiguous dates
+	dayFirst, monthFirst bool      // the orders that unambiguous dates have shown
+	count                int       // number of ambiguous dates
 	waiting              []Problem // a problem for each ambiguous date, up to the limit of problems
 }
 
@@ -31,7 +31,8 @@ func (o *dateOrder) order() date.Order {
 	return date.MonthFirst
 }
 
-// ambiguousDate stores the problem of a date at an offset until the end of the document.
+// ambiguousDate stores a problem for an ambiguous date at an offset. orderDates decides later
+// whether to report it.
 func (p *parser) ambiguousDate(raw string, at int) {
 	p.dates.count++
 	if len(p.dates.waiting) >= p.o.Limits.Problems {
@@ -72,7 +73,7 @@ func (p *parser) orderDates() {
 		" first, as another date of this feed shows. Write dates like \"2026-11-20T08:30:00Z\".")
 }
 
-// readItems calls read for the dates of items and of their nested items.
+// readItems calls read for each date of items and of their nested items.
 func readItems(items []Item, read func(*Date)) {
 	for i := range items {
 		it := &items[i]

@@ -32,7 +32,7 @@ func looksLikeJSON(s string) bool {
 	return strings.HasPrefix(strings.TrimLeft(head[i+1:], " \t\r\n"), "{")
 }
 
-// notFeed returns the error for a document that is not a feed; it names the detected type.
+// notFeed returns the error for a document that is not a feed. The error names the detected type.
 func (p *parser) notFeed(text, root string) error {
 	e := &NotFeedError{Encoding: p.f.Encoding, Detail: root}
 	head := strings.ToLower(text[:min(len(text), 1024)])
@@ -65,7 +65,7 @@ func (p *parser) mediaType() {
 	typ, _, _ := strings.Cut(p.header("Content-Type"), ";")
 	typ = strings.ToLower(strings.TrimSpace(typ))
 	if typ == "" || p.f.Format == MCF {
-		return // MCF was plain text
+		return // MCF was served as plain text
 	}
 	for _, word := range [...]string{"xml", "json", "rss", "atom", "rdf", "cdf"} {
 		if strings.Contains(typ, word) && typ != "application/xhtml+xml" && typ != "image/svg+xml" {

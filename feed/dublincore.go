@@ -75,7 +75,7 @@ func (p *parser) resourceOrLeaf() string {
 	return v
 }
 
-// valid reads dcterms:valid: "start=…;end=…".
+// valid reads dcterms:valid, whose text has the form "start=…;end=…".
 func (p *parser) valid(s *slots) bool {
 	if s.level != ofItem {
 		return false
@@ -88,7 +88,7 @@ func (p *parser) valid(s *slots) bool {
 		case "end":
 			p.setDate(&p.more().Expires, strings.TrimSpace(value), at)
 		case "", "scheme":
-		default: // no field for the start
+		default: // there is no field for the start
 			whole = false
 		}
 	}

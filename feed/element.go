@@ -2,8 +2,8 @@ package feed
 
 import "strings"
 
-// element reads the current element into its slot. It serves all XML formats, because authors
-// mix them and an element means the same in all formats.
+// element reads the current element into its field. All XML formats use it, because authors mix
+// formats, and an element has the same meaning in each of them.
 func (p *parser) element(s *slots) {
 	known := false
 	switch p.r.Space {
@@ -27,7 +27,7 @@ func (p *parser) element(s *slots) {
 	}
 }
 
-// core reads the elements of RSS and Atom themselves.
+// core reads the elements that RSS and Atom themselves define.
 func (p *parser) core(s *slots) bool {
 	return p.f.Format == CDF && p.cdfElement(s) || p.coreText(s) || p.coreLink(s) || p.coreDate(s) || p.corePerson(s) ||
 		s.level == ofFeed && p.feedOnly(s) || s.level == ofItem && p.itemOnly(s) ||
@@ -103,7 +103,7 @@ func (p *parser) coreDate(s *slots) bool {
 	return true
 }
 
-// otherDate reads a date that is stored in More.
+// otherDate reads a date into a field of More, which of returns.
 func (p *parser) otherDate(s *slots, of func(*More) *Date, atFeed *Date) bool {
 	switch {
 	case s.level == ofItem:
@@ -154,8 +154,8 @@ func (p *parser) rights(s *slots) *Text {
 	return s.rights
 }
 
-// title stores the first title that is not empty; an outer title has precedence over a title in
-// a group.
+// title stores the first title that is not empty; a title of the item itself takes precedence over
+// a title in a group.
 func (p *parser) title(s *slots) {
 	depth := p.r.Depth()
 	t := p.construct(plainText)
@@ -175,8 +175,8 @@ func (p *parser) title(s *slots) {
 	}
 }
 
-// summary reads a description or summary. A second one is the content, because authors with a
-// short and a long text use both elements, in either order.
+// summary reads a description or summary. If there is a second one, it is the content, because
+// authors with a short and a long text use both elements, in either order.
 func (p *parser) summary(s *slots, kind string) {
 	depth := p.r.Depth()
 	t := p.construct(kind)
@@ -222,7 +222,7 @@ func (p *parser) content(s *slots, kind string) bool {
 	if s.content == nil {
 		return false
 	}
-	if strings.HasPrefix(p.attr("type"), "multipart/") { // of Atom 0.3: the same in several types
+	if strings.HasPrefix(p.attr("type"), "multipart/") { // multipart content of Atom 0.3 contains the same text in several media types
 		p.inside(func() bool { return p.r.Space == nsCore && p.r.Local == "content" && p.content(s, kind) })
 		return true
 	}
@@ -290,7 +290,7 @@ func (p *parser) hint() bool {
 	return true
 }
 
-// skips reads hours or days: one element each, or all in one text.
+// skips reads hours or days. Each has an element of its own, or all are in one text.
 func (p *parser) skips(to *[]string) {
 	text, markup := p.r.Leaf()
 	if !markup {
@@ -336,7 +336,7 @@ func (p *parser) itemOnly(s *slots) bool {
 	return true
 }
 
-// itemImage reads the image of an item; the first image has precedence.
+// itemImage reads the image of an item. If there are several images, the first counts.
 func (p *parser) itemImage() bool {
 	img := new(Image)
 	if have := p.more().Image; have != nil {

@@ -30,7 +30,7 @@ func (p *parser) enclosure(s *slots) {
 		return
 	}
 	e.URL = p.url(e.URL)
-	if s.level != ofItem { // enclosures of the feed itself are links
+	if s.level != ofItem { // the enclosures of the feed itself are stored as links
 		*s.links = p.links.add(*s.links, Link{Rel: "enclosure", Href: e.URL, Type: e.Type, Title: e.Title, Length: size})
 		return
 	}
@@ -42,13 +42,13 @@ func (p *parser) addEnclosure(e Enclosure) {
 	p.item.Enclosures = p.files.add(p.item.Enclosures, e)
 }
 
-// count parses a non-negative number; it returns 0 without a number.
+// count parses a number that is not negative. It returns 0 for any other text.
 func (p *parser) count(s string, at int, what string) int64 {
 	if s = strings.TrimSpace(s); s == "" {
 		return 0
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil { // with thousands separators
+	if err != nil { // try again without separators of thousands
 		n, err = strconv.ParseInt(strings.NewReplacer(",", "", ".", "", " ", "").Replace(s), 10, 64)
 	}
 	if err != nil || n < 0 {

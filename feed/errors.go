@@ -15,7 +15,7 @@ type NotFeedError struct {
 	Detail string
 	// Encoding is the character encoding that the document was decoded from.
 	Encoding string
-	// Feeds are the feeds that an HTML page links to, the best first.
+	// Feeds are the feeds that an HTML page links to, the best one first.
 	Feeds []discover.Link
 }
 

@@ -81,7 +81,7 @@ for name in sys.stdin.read().split('\n'):
     print(json.dumps(out))
 `
 
-// pythonFeed is the result of the other parser. Fields that it does not determine are nil.
+// pythonFeed is the result of the Python parser. Fields that the parser does not determine are nil.
 type pythonFeed struct {
 	Title, Link *string
 	Items       []pythonFeed
@@ -157,7 +157,8 @@ func compareWith(t *testing.T, name string, theirs *pythonFeed) (n int) {
 		return 0
 	}
 	for _, p := range f.Problems {
-		// A strict parser reads reported repairs differently.
+		// A strict parser reads documents with these repairs differently, so the values are not
+		// compared.
 		switch p.Kind {
 		case feed.ProblemEncoding, feed.ProblemCharacter, feed.ProblemEntity, feed.ProblemURL:
 			return 0

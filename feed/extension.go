@@ -6,10 +6,11 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// Extension holds the attributes and elements without a field. It is nil if there are none.
+// Extension contains attributes and elements for which there is no field. It is nil if there are
+// none.
 type Extension struct {
 	Attrs   []Attr `json:"attrs,omitempty"`   // attributes of other vocabularies
-	Unknown []Node `json:"unknown,omitempty"` // elements
+	Unknown []Node `json:"unknown,omitempty"` // unknown elements
 }
 
 // extend adds attributes and elements to an extension.
@@ -41,7 +42,8 @@ func (p *parser) foreignAttrs() (list []Attr) {
 	return list
 }
 
-// keepParts stores an element without a field as a node that contains the parts already read.
+// keepParts stores an element without a field as a node. The node contains the parts that were
+// already read.
 func (p *parser) keepParts(name string, e *Extension) {
 	n := Node{Name: scan.Local(name), Prefix: scan.Prefix(name), Attrs: e.Attrs, Children: e.Unknown}
 	n.Space = p.r.URI(n.Prefix)

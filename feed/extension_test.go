@@ -48,7 +48,8 @@ func attrsShape(list []feed.Attr) string {
 	return b.String()
 }
 
-// extensions returns the extensions of a feed with one item, by the element that they belong to.
+// extensions returns the extensions of a feed with one item. The key names the element that an
+// extension belongs to.
 func extensions(t *testing.T, doc string) map[string]string {
 	t.Helper()
 	f, err := feed.ParseBytes([]byte(doc), nil)
@@ -133,7 +134,8 @@ func TestExtensionElementsBelongToTheirParentElement(t *testing.T) {
 	}
 }
 
-// An author whose URL is in atom:author has the extensions of both elements.
+// If an author is named twice, the second time in atom:author with a URL, the person has the
+// extensions of both elements.
 func TestAuthorMergedFromTwoElementsKeepsExtensionsOfBoth(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{

@@ -25,9 +25,9 @@ type Feed struct {
 	Variant  string `json:"variant,omitempty"`  // "netscape" or "userland" for RSS 0.91
 	Encoding string `json:"encoding,omitempty"` // character encoding of the document: "utf-8", "windows-1252"
 
-	ID       string `json:"id,omitempty"` // atom:id, rdf:about; JSON Feed: the feed_url
+	ID       string `json:"id,omitempty"` // atom:id or rdf:about; in JSON Feed: the feed_url
 	Title    Text   `json:"title,omitzero"`
-	Subtitle Text   `json:"subtitle,omitzero"` // RSS and CDF: description; Atom 0.3: tagline
+	Subtitle Text   `json:"subtitle,omitzero"` // in RSS and CDF: description; in Atom 0.3: tagline
 	Info     Text   `json:"info,omitzero"`     // a note for people who open the feed in a browser
 	Rights   Text   `json:"rights,omitzero"`
 	Link     string `json:"link,omitempty"` // the page that the feed belongs to
@@ -49,13 +49,13 @@ type Feed struct {
 	Image        *Image       `json:"image,omitempty"` // RSS image, Atom logo, itunes:image
 	Icon         string       `json:"icon,omitempty"`  // URL of a small square image
 	TextInput    *TextInput   `json:"textInput,omitempty"`
-	Licenses     []string     `json:"licenses,omitempty"` // URLs
+	Licenses     []string     `json:"licenses,omitempty"` // URLs of the licences
 	Cloud        *Cloud       `json:"cloud,omitempty"`    // the first of Clouds
 	Clouds       []Cloud      `json:"clouds,omitempty"`
 	Hubs         []Hub        `json:"hubs,omitempty"`  // WebSub and JSON Feed
 	Self         string       `json:"self,omitempty"`  // the URL that the feed declares for itself
-	Next         string       `json:"next,omitempty"`  // the following page of a paged feed
-	Moved        *Moved       `json:"moved,omitempty"` // XML redirect, itunes:new-feed-url
+	Next         string       `json:"next,omitempty"`  // URL of the following page of a paged feed
+	Moved        *Moved       `json:"moved,omitempty"` // new URL, from an XML redirect or itunes:new-feed-url
 	Hints        Hints        `json:"hints,omitzero"`
 	Search       *Search      `json:"search,omitempty"`
 	BlogChannel  *BlogChannel `json:"blogChannel,omitempty"`
@@ -64,25 +64,25 @@ type Feed struct {
 	Media        *Media       `json:"media,omitempty"`
 	Where        []Geometry   `json:"where,omitempty"`
 	Accounts     []Account    `json:"accounts,omitempty"` // source:account
-	Unknown      []Node       `json:"unknown,omitempty"`  // elements without a field
+	Unknown      []Node       `json:"unknown,omitempty"`  // elements that have no field
 	Attrs        []Attr       `json:"attrs,omitempty"`    // attributes of other vocabularies
 
-	Items    []Item    `json:"items"`              // in document order; Parse never leaves it nil
+	Items    []Item    `json:"items"`              // in document order; never nil after Parse
 	Problems []Problem `json:"problems,omitempty"` // repairs and omissions
 }
 
-// Item is one entry of a feed, or one nested in another.
+// Item is one entry of a feed, or an entry nested in another entry.
 type Item struct {
 	// ID identifies the item within its feed. It is never empty; IDFrom names its origin.
 	ID        string `json:"id"`
 	IDFrom    IDFrom `json:"idFrom"`
-	PermaLink bool   `json:"permaLink,omitempty"` // the guid is also the URL of the item
+	PermaLink bool   `json:"permaLink,omitempty"` // the guid of RSS is also the URL of the item
 
-	Title   Text   `json:"title,omitzero"`    // zero if the feed has none
+	Title   Text   `json:"title,omitzero"`    // zero if the item has no title
 	Link    string `json:"link,omitempty"`    // the page of the item
 	Links   []Link `json:"links,omitempty"`   // all declared links
-	Summary Text   `json:"summary,omitzero"`  // RSS: description
-	Content []Text `json:"content,omitempty"` // the full text in one or more media types
+	Summary Text   `json:"summary,omitzero"`  // in RSS: description
+	Content []Text `json:"content,omitempty"` // the full text, in one or more media types
 
 	Published Date `json:"published,omitzero"`
 	Updated   Date `json:"updated,omitzero"`
@@ -96,11 +96,11 @@ type Item struct {
 	Media        *Media      `json:"media,omitempty"`
 	ITunes       *ITunes     `json:"itunes,omitempty"`
 	Podcast      *Podcast    `json:"podcast,omitempty"`
-	Items        []Item      `json:"items,omitempty"`   // nested: rssCloud:item, CDF
-	Unknown      []Node      `json:"unknown,omitempty"` // elements without a field
+	Items        []Item      `json:"items,omitempty"`   // nested items, of rssCloud:item or CDF
+	Unknown      []Node      `json:"unknown,omitempty"` // elements that have no field
 }
 
-// IDFrom names the part of an item that its ID was made from.
+// IDFrom names the part of an item from which its ID was made.
 type IDFrom string
 
 // Origins of an ID, the most reliable first.
@@ -112,8 +112,8 @@ const (
 	FromContent   IDFrom = "content"    // a hash of the content of the item
 )
 
-// More holds rarely used fields of an item. It is separate so that items without
-// these fields use less memory.
+// More contains rarely used fields of an item. It is a separate struct so that other items use less
+// memory.
 type More struct {
 	Created         Date        `json:"created,omitzero"`
 	Expires         Date        `json:"expires,omitzero"`
@@ -152,8 +152,8 @@ type Text struct {
 	Value    string `json:"value"`
 	Type     string `json:"type,omitempty"` // media type: text/plain, text/html, application/xhtml+xml or another type that the feed declares
 	Language string `json:"language,omitempty"`
-	Base     string `json:"base,omitempty"` // base URL of relative references, also after Parse resolved them
-	Src      string `json:"src,omitempty"`  // URL of Atom content outside of the feed
+	Base     string `json:"base,omitempty"` // base URL of relative references; stays set after Parse has resolved the references
+	Src      string `json:"src,omitempty"`  // URL of Atom content that is not in the feed
 	Label    string `json:"label,omitempty"`
 }
 
@@ -178,8 +178,7 @@ type Enclosure struct {
 	Duration float64 `json:"duration,omitempty"` // seconds (JSON Feed)
 }
 
-// Category is a subject. Term is empty only if the feed has just a scheme or a
-// label.
+// Category is a subject. Term is empty only if the feed states nothing but a scheme or a label.
 type Category struct {
 	Term   string `json:"term"`
 	Scheme string `json:"scheme,omitempty"` // RSS: domain
@@ -193,7 +192,7 @@ type Person struct {
 	URL    string `json:"url,omitempty"`
 	Avatar string `json:"avatar,omitempty"`
 	Role   string `json:"role,omitempty"`
-	Raw    string `json:"raw,omitempty"` // the original line of RSS, if it was split into the other fields
+	Raw    string `json:"raw,omitempty"` // the original line of RSS, if it was split into the fields above
 	*Extension
 }
 
@@ -353,7 +352,7 @@ type Chapter struct {
 	Image string `json:"image,omitempty"` // URL
 }
 
-// Outline is one headline with its child headlines. The attribute "text" has its text.
+// Outline is one headline with its child headlines. Its text is in the attribute "text".
 type Outline struct {
 	Attrs    []Attr    `json:"attrs,omitempty"`
 	Outlines []Outline `json:"outlines,omitempty"`
@@ -365,8 +364,8 @@ type Account struct {
 	Name    string `json:"name"`
 }
 
-// Node is a complete element that has no field of its own. A node without a name is
-// text between elements.
+// Node is a complete element for which there is no field. A node without a name is the text between
+// two elements.
 type Node struct {
 	Space    string `json:"space,omitempty"`  // namespace URI
 	Prefix   string `json:"prefix,omitempty"` // as written
@@ -391,5 +390,5 @@ type Problem struct {
 	Line    int    `json:"line,omitempty"`  // from 1; 0 for the whole document
 	Path    string `json:"path,omitempty"`  // element path: rss/channel/item[3]/title
 	Message string `json:"message"`         // for people
-	Count   int    `json:"count,omitempty"` // number of further problems, for ProblemMore
+	Count   int    `json:"count,omitempty"` // for ProblemMore: number of further problems
 }

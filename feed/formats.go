@@ -6,8 +6,8 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// format returns the function that reads the format of the root element; nil if the root is
-// unknown. Each format has its own file and one line here.
+// format returns the function that reads the format of the root element; it returns nil if the root
+// element is unknown. Each format has its own file and one line here.
 //
 // spec:datafeeds-2006#other-formats
 func (p *parser) format() func() {
@@ -40,7 +40,8 @@ func (p *parser) format() func() {
 	return nil
 }
 
-// looksLikeHTMLRoot reports root elements of HTML, where the search for a feed ends.
+// looksLikeHTMLRoot reports whether an element shows that the document is HTML. Then the search for
+// a feed ends.
 func looksLikeHTMLRoot(name string) bool {
 	switch strings.ToLower(name) {
 	case "html", "head", "body", "opml", "svg", "urlset", "sitemapindex":
@@ -49,8 +50,8 @@ func looksLikeHTMLRoot(name string) bool {
 	return false
 }
 
-// version derives the format version from a namespace. The first namespace that decides it has
-// precedence.
+// version derives the version of the format from a namespace. If several namespaces determine a
+// version, the first one counts.
 func (p *parser) version(prefix, uri string) {
 	if p.ns != "" {
 		return
@@ -70,8 +71,8 @@ func bareURI(uri string) string {
 	return strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(uri), "https://"), "http://"), "/#")
 }
 
-// closes reports whether an element never occurs inside the open one, a short text. In this case
-// the end tag of the open element is missing, and the parser closes the element.
+// closes reports whether an element never occurs inside the open element, which is a short text. In
+// this case the end tag of the open element is missing, and the parser closes the element.
 func closes(openPrefix, open, prefix, local string) bool {
 	if openPrefix != prefix && openPrefix != "" {
 		return prefix == "" && hasNoContent(openPrefix, open) && ofRSS(local)
@@ -89,27 +90,27 @@ func closes(openPrefix, open, prefix, local string) bool {
 	default:
 		return false
 	}
-	if open == "category" && local == open && prefix != "" { // iTunes has categories in categories
+	if open == "category" && local == open && prefix != "" { // iTunes has categories inside categories
 		return false
 	}
 	if personal(local) && local != "image" && (open == "managingeditor" || open == "webmaster") {
 		return false
 	}
-	if prefix != openPrefix { // except for markup, texts contain no other vocabularies
+	if prefix != openPrefix { // except for markup, short texts contain no elements of other vocabularies
 		return !long && spaceOfPrefix(prefix) != nsXHTML && spaceOfPrefix(prefix) != nsUnknown
 	}
 	switch local {
 	case "guid", "pubdate", "lastbuilddate", "enclosure", "skiphours", "skipdays", "textinput", "item", "entry", "managingeditor", "webmaster",
 		"author", "category", "comments", "language", "ttl", "docs", "cloud", "generator", "copyright", "rating":
-		return true // none of them is an element of HTML
+		return true // HTML has none of these elements
 	case "title", "link", "description", "image", "updated", "published", "modified", "issued", "summary", "content", "id", "subtitle":
 		return !long
 	}
 	return false
 }
 
-// hasNoContent reports elements of modules that have only attributes. If such an element has no
-// end tag, the author forgot the slash.
+// hasNoContent reports whether an element of a module has only attributes. If such an element has
+// no end tag, the author forgot the slash.
 func hasNoContent(prefix, name string) bool {
 	switch name {
 	case "link":

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fuzzOptions derives options from bits.
+// fuzzOptions derives options from the bits of a number.
 func fuzzOptions(bits uint16) (o *feed.Options, stop int) {
 	o = &feed.Options{Header: http.Header{}, KeepRelative: bits&2 != 0}
 	if bits&1 != 0 {
@@ -82,7 +82,7 @@ func FuzzParse(f *testing.F) {
 		if stop > 0 {
 			few, err := feed.ParseBytes(doc, stopping(*o, stop))
 			if got.Format == feed.JSONFeed && err == nil && len(got.Problems) > 0 {
-				dropInherited(got) // a problem in the brackets is found too late for the items
+				dropInherited(got) // a problem inside the brackets is found too late for the items before it
 				dropInherited(few)
 			}
 			if want := got.Items[:min(stop, len(got.Items))]; err != nil || !cmp.Equal(want, few.Items) {
@@ -187,9 +187,9 @@ func checkFeed(t *testing.T, f *feed.Feed) {
 
 // size is the size of a feed.
 type size struct {
-	unknown int // number of elements, attributes and texts in trees
-	lists   int // bytes of the elements of lists, except items and problems
-	words   int // bytes of texts; a shared text counts each time
+	unknown int // number of elements, attributes and texts in unknown trees
+	lists   int // bytes of the elements of lists, without items and problems
+	words   int // bytes of texts; a shared text is counted for each use
 }
 
 func sizeOf(f *feed.Feed) size {
@@ -211,8 +211,8 @@ func sizeOf(f *feed.Feed) size {
 	return s
 }
 
-// Limits of the size of a feed: factors of the length of its document, and a number of bytes
-// that any feed may use.
+// Limits of the size of a feed: factors by which the length of its document is multiplied, and a
+// number of bytes that any feed may use.
 const (
 	maxLists = 8
 	maxWords = 40
@@ -220,7 +220,7 @@ const (
 	maxUtf8  = 3 // maximum length in UTF-8 of one byte in another encoding
 )
 
-// checkLimits checks the limits.
+// checkLimits checks that the size of a feed is within the limits.
 func checkLimits(t *testing.T, f *feed.Feed, doc []byte, o *feed.Options) {
 	t.Helper()
 	l := o.Limits

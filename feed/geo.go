@@ -10,10 +10,10 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// maxPoints limits the points of one geometry.
+// maxPoints is the maximum number of points of one geometry.
 const maxPoints = 10_000
 
-// geo reads a place in any of the three vocabularies.
+// geo reads a place in any of the three vocabularies: GeoRSS, GML and W3C geo.
 func (p *parser) geo(to *[]Geometry) bool {
 	g := Geometry{
 		FeatureName: p.attr("featurename"), FeatureType: p.attr("featuretypetag"), Relation: p.attr("relationshiptag"),
@@ -129,8 +129,8 @@ func (p *parser) positions(size *int, holes *[]string) string {
 }
 
 // pairs parses points of size numbers each. The result has the longitude first, as in GeoJSON;
-// lonFirst states the order in s, which is latitude first in GeoRSS. whole is false if s is not
-// a list of numbers, or if numbers remain after the last complete point.
+// lonFirst reports that s has the longitude first, too; in GeoRSS the latitude is first. whole is
+// false if s is not a list of numbers, or if numbers remain after the last complete point.
 func pairs(s string, size int, lonFirst bool) (points [][]float64, whole bool) {
 	var flat []float64
 	for word := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r' }) {
@@ -158,7 +158,7 @@ func pairs(s string, size int, lonFirst bool) (points [][]float64, whole bool) {
 	return points, n*size == len(flat)
 }
 
-// circle reads "lat lon radius".
+// circle reads a circle in the form "lat lon radius".
 func (p *parser) circle(g *Geometry) {
 	at := p.r.Offset()
 	raw := p.leaf()
@@ -172,12 +172,13 @@ func (p *parser) circle(g *Geometry) {
 	g.Coordinates = [][]float64{points[0][:2]}
 }
 
-// halfPoint is a point with separate elements for latitude and longitude, until both are read.
+// halfPoint is a point whose latitude and longitude are in separate elements. It is incomplete
+// until both are read.
 type halfPoint struct {
 	to              *[]Geometry
 	lat, long       float64
 	hasLat, hasLong bool
-	first           Node // the element read first
+	first           Node // the element that was read first
 	rest            *[]Node
 }
 

@@ -18,13 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files; review them before you commit")
 
-// goldenOptions is the content of the file NAME.opts next to a document.
+// goldenOptions is the content of a file NAME.opts in testdata.
 type goldenOptions struct {
 	URL          string      `json:"url"`
 	ContentType  string      `json:"contentType"`
 	Header       http.Header `json:"header"`
 	KeepRelative bool        `json:"keepRelative"`
-	Sanitize     bool        `json:"sanitize"` // with the function safe
+	Sanitize     bool        `json:"sanitize"` // use the function safe as Sanitize
 	Stop         int         `json:"stop"`     // number of items after which to stop; 0: never
 	Limits       feed.Limits `json:"limits"`
 }
@@ -212,7 +212,7 @@ func sameAfterJSON(t *testing.T, f *feed.Feed) {
 	}
 }
 
-// TestParseMatchesParseBytes parses all golden documents in both ways.
+// TestParseMatchesParseBytes parses all golden documents with both Parse and ParseBytes.
 func TestParseMatchesParseBytes(t *testing.T) {
 	t.Parallel()
 	for _, folder := range goldenFolders(t) {

@@ -2,7 +2,7 @@ package feed
 
 import "hash/fnv"
 
-// hashed reports whether an ID is a hash of the texts of the item.
+// hashed reports whether an ID with this origin is a hash of texts of the item.
 func (from IDFrom) hashed() bool { return from == FromTitleDate || from == FromContent }
 
 // identity is the ID of an item and its origin.
@@ -37,13 +37,13 @@ func (p *parser) identify(it *Item) {
 // which the items end. Only feeds with items that have no ID, no link and no enclosure need
 // this.
 func (p *parser) plainIdentities() []identity {
-	plain := &parser{f: &Feed{}, plain: true, binary: p.binary, identities: []identity{}} // not nil, so that the document is parsed only once more
+	plain := &parser{f: &Feed{}, plain: true, binary: p.binary, identities: []identity{}} // identities is not nil, so that the document is parsed only once more
 	plain.o = Options{KeepRelative: true, Limits: p.o.Limits}
 	plain.o.Item = func(it *Item) bool {
 		*it = Item{} // releases its memory
 		return true
 	}
-	_ = plain.document(p.text) // p has reported the problems already
+	_ = plain.document(p.text) // ignore the error: p has already reported it and all problems
 	return plain.identities
 }
 

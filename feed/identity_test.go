@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed"
 )
 
-// unnamed has documents whose items have no ID, no link and no enclosure.
+// unnamed contains documents whose items have no ID, no link and no enclosure.
 var unnamed = map[string]string{
 	"title and date": rssItem(`<title>&lt;a href="/b"&gt;News&lt;/a&gt;</title><pubDate>Fri, 20 Nov 2026 08:30:00 GMT</pubDate>`),
 	"a title that the sanitizer empties": rssItem(`<title>&lt;script&gt;1&lt;/script&gt;</title><pubDate>Fri, 20 Nov 2026 08:30:00 GMT</pubDate>` +

@@ -9,8 +9,8 @@ import (
 // readItem reads the current element into a new item of the feed.
 func (p *parser) readItem() { p.readItemAs(p.itemBody) }
 
-// readItemAs is like readItem for formats with their own elements of items: body reads the current
-// element into the current item.
+// readItemAs is like readItem for formats whose items have elements of their own. body reads the
+// current element into the current item.
 func (p *parser) readItemAs(body func()) {
 	if len(p.f.Items) >= p.o.Limits.Items {
 		if !p.limited {
@@ -23,7 +23,7 @@ func (p *parser) readItemAs(body func()) {
 	if len(p.f.Items) == cap(p.f.Items) {
 		p.grow()
 	}
-	p.f.Items = p.f.Items[:len(p.f.Items)+1] // zero: the capacity beyond the length was never used
+	p.f.Items = p.f.Items[:len(p.f.Items)+1] // the new element is zero, because the capacity beyond the length was never used
 	p.item = &p.f.Items[len(p.f.Items)-1]
 	body()
 	it := p.item
@@ -33,8 +33,8 @@ func (p *parser) readItemAs(body func()) {
 	}
 }
 
-// grow increases the capacity for items: it estimates the number of remaining items from the
-// average length of the items so far.
+// grow increases the capacity for items. It estimates how many items follow from the average length
+// of the items so far.
 func (p *parser) grow() {
 	n := len(p.f.Items)
 	more := 4
@@ -68,7 +68,7 @@ func (p *parser) itemBody() {
 //
 // spec:rsscloud-2009#item-namespace
 func (p *parser) nestedItem() {
-	if !p.budget.take(int(unsafe.Sizeof(Item{}))) { // before its nested items
+	if !p.budget.take(int(unsafe.Sizeof(Item{}))) { // charge the budget before the nested items are read
 		p.r.Skip()
 		return
 	}
@@ -99,7 +99,7 @@ func (p *parser) itemDone() {
 	p.identify(it)
 }
 
-// empty reports whether all fields are zero.
+// empty reports whether all fields of m are zero.
 func (m *More) empty() bool {
 	return m.Created.Raw == "" && m.Expires.Raw == "" && m.Edited.Raw == "" && !m.Draft && m.Rights == (Text{}) &&
 		m.Publisher == nil && m.Language == "" && m.Image == nil && m.BannerImage == "" && m.ExternalLink == "" &&
@@ -109,8 +109,8 @@ func (m *More) empty() bool {
 		m.Outlines == nil && m.Accounts == nil && m.LocalTime == "" && m.TextInput == nil && m.Attrs == nil
 }
 
-// stableLink returns a link without query parameters that identify a campaign or a session,
-// because they differ from visit to visit.
+// stableLink returns a link without the query parameters that identify a campaign or a session,
+// because these differ from read to read.
 func stableLink(link string) string {
 	i := strings.IndexByte(link, '?')
 	if i < 0 {
@@ -131,7 +131,7 @@ func stableLink(link string) string {
 	return string(steady)
 }
 
-// longestTracking is longer than the name of any tracking parameter.
+// longestTracking is greater than the length of the name of any tracking parameter, in bytes.
 const longestTracking = 40
 
 // isTracking reports whether a query parameter identifies a campaign or session, not a page.

@@ -33,7 +33,7 @@ func (p *parser) itunes(s *slots) bool {
 	return true
 }
 
-// itunesField returns the field for an element with a plain value.
+// itunesField returns the field for an element whose value is a plain text.
 func (p *parser) itunesField(it *ITunes) *string {
 	switch p.r.Local {
 	case "title":
@@ -148,8 +148,8 @@ func (p *parser) itunesImage(url string, s *slots) {
 	}
 }
 
-// itunesCategory reads a category and its subcategories, which have it as their scheme in
-// ITunes.
+// itunesCategory reads a category and its subcategories. In ITunes, the scheme of a subcategory is
+// its parent.
 func (p *parser) itunesCategory(it *ITunes, s *slots, parent string) {
 	name := p.attr("text")
 	if name != "" && !p.full(len(it.Categories), 100, "categories of iTunes") {
@@ -179,7 +179,7 @@ func (p *parser) itunesCategory(it *ITunes, s *slots, parent string) {
 	})
 }
 
-// seconds reads a duration: seconds, MM:SS or HH:MM:SS; 0 for anything else.
+// seconds reads a duration in seconds, MM:SS or HH:MM:SS. It returns 0 for any other text.
 func seconds(s string) int {
 	total := 0
 	for part := range strings.SplitSeq(strings.TrimSpace(s), ":") {

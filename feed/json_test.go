@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// plainFeed has the members of JSON Feed that are compared with encoding/json.
+// plainFeed contains the members of JSON Feed that the tests compare with the result of
+// encoding/json.
 type plainFeed struct {
 	Version string      `json:"version"`
 	Title   string      `json:"title"`
@@ -43,8 +44,8 @@ func plainOf(f *feed.Feed) plainFeed {
 	return p
 }
 
-// TestJSONStringsMatchEncodingJSON parses random texts, some longer than a chunk of
-// decoded text, with two ways of escaping.
+// TestJSONStringsMatchEncodingJSON parses random texts, escaped in two ways. Some texts are longer
+// than jsonChunk.
 func TestJSONStringsMatchEncodingJSON(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -56,19 +56,19 @@ type jsonReader struct {
 	s     jsonScan
 	lines lineCount
 
-	into  *[]Node // list of unknown values
-	full  bool    // the limit of unknown values is reached
+	into  *[]Node // list to which unknown values are added
+	full  bool    // the limit of unknown values has been reached
 	attrs slab[Attr]
 
-	version     string   // as written
+	version     string   // version, unchanged
 	keys        []string // the first names of the feed, for the error message
 	list        int      // offset of the value of "items"; 0: not found yet
 	after       int      // offset after the items
 	cut         bool     // the document ends within the items
 	inline      bool     // items are read in document order
-	lang        string   // language of the feed when its items were read
-	hasLanguage bool     // the feed has declared its language
-	author      []Person // "author" of JSON Feed 1.0, of the current object
+	lang        string   // language of the feed at the time when its items were read
+	hasLanguage bool     // the feed has declared its language already
+	author      []Person // member "author" of JSON Feed 1.0 in the current object
 }
 
 // lineCount caches the line number of an offset.
@@ -87,9 +87,9 @@ func (r *jsonReader) noFeed(detail string) error {
 	return &NotFeedError{Looks: "json", Detail: detail, Encoding: r.f.Encoding}
 }
 
-// jsonStart returns the offset of the opening bracket of the data, or −1 if doc is not
-// like JSON. odd is the message about text before it: a function call, for pages that
-// load data as a script, or an assignment.
+// jsonStart returns the offset of the opening bracket of the data, or −1 if doc is not like JSON.
+// odd is the message about text before the bracket: a function call, for pages that load data as a
+// script, or an assignment.
 func jsonStart(doc string) (at int, odd string) {
 	s := jsonScan{doc: doc, report: func(string, int, string) {}}
 	if !s.space() {
@@ -137,7 +137,7 @@ func (r *jsonReader) read() error {
 		r.items()
 		if r.s.pos == r.after && !r.cut {
 			r.s.pos = end
-		} else { // the end of the items was found by counting brackets only
+		} else { // mark found the end of the items by counting brackets only
 			r.members()
 		}
 	}
@@ -153,7 +153,7 @@ func (r *jsonReader) trailer() {
 	r.s.frames = r.s.frames[:0]
 	for r.s.space() {
 		switch r.s.doc[r.s.pos] {
-		case ')', ';', ']': // end of the function call that jsonStart reported
+		case ')', ';', ']': // these end the function call that jsonStart reported
 			r.s.pos++
 			continue
 		}
@@ -195,8 +195,8 @@ func (r *jsonReader) names() string {
 	return "; its members are " + strings.Join(r.keys, ", ")
 }
 
-// likely reports whether the beginning of the document contains names that almost only JSON Feed
-// uses.
+// likely reports whether the beginning of the document contains names that hardly any format other
+// than JSON Feed uses.
 func (r *jsonReader) likely() bool {
 	start := r.s.doc[:min(len(r.s.doc), 1<<16)]
 	for _, name := range [...]string{`"content_html"`, `"content_text"`, `"date_published"`, `"home_page_url"`, `"feed_url"`} {
@@ -262,7 +262,7 @@ func (r *jsonReader) mark() bool {
 		return !r.stopped
 	}
 	if !r.s.space() {
-		return true // key reports the end of the document
+		return true // key will report the end of the document
 	}
 	if c := r.s.doc[r.s.pos]; c != '[' && c != '{' {
 		if v := r.s.value(); v.kind != jsonNull {
@@ -276,15 +276,15 @@ func (r *jsonReader) mark() bool {
 	return ok
 }
 
-// ready reports whether the version, the base URL and the language are known. The language
-// cannot follow if the document ends with a list.
+// ready reports whether the version, the base URL and the language are known. If the document ends
+// with a list, no language can follow.
 func (r *jsonReader) ready() bool {
 	_, exact := jsonVersion(r.version)
 	if !exact || r.root == nil && r.f.Self == "" {
 		return false
 	}
 	end, ok := strings.CutSuffix(strings.TrimRight(r.s.doc, " \n\r\t"), "}")
-	tail := r.s.doc[max(0, len(r.s.doc)-2048):] // the last list may be another one
+	tail := r.s.doc[max(0, len(r.s.doc)-2048):] // the last list may be another list than the items
 	return r.hasLanguage || ok && !strings.Contains(tail, `"language"`) && strings.HasSuffix(strings.TrimRight(end, " \n\r\t"), "]")
 }
 
@@ -346,7 +346,7 @@ func (r *jsonReader) finish() {
 		}
 	}
 	f.Authors = mergeAuthors(f.Authors, r.author)
-	for i := range f.Authors { // the URL of the feed was not known before
+	for i := range f.Authors { // the URL of the feed was not known when the authors were read
 		f.Authors[i].URL, f.Authors[i].Avatar = r.url(f.Authors[i].URL), r.url(f.Authors[i].Avatar)
 	}
 	for i := range f.Hubs {
@@ -355,7 +355,7 @@ func (r *jsonReader) finish() {
 	for _, t := range [...]*Text{&f.Title, &f.Subtitle, &f.Info} {
 		r.setText(t, f.Language)
 	}
-	if f.Language != r.lang && r.list > 0 { // the language came after the items
+	if f.Language != r.lang && r.list > 0 { // the language was declared after the items
 		for i := range f.Items {
 			r.inheritLanguage(&f.Items[i])
 		}
@@ -387,7 +387,7 @@ func (r *jsonReader) inheritLanguage(it *Item) {
 // duplicates.
 // spec:jsonfeed11-2020#authors
 func mergeAuthors(authors, old []Person) []Person {
-	const few = 20 // version 1.0 has one author; long lists are not compared
+	const few = 20 // maximum length of lists that are compared; version 1.0 has one author
 	for i, p := range old {
 		same := func(q Person) bool {
 			return q == p || q.Name == p.Name && p.Name != "" || q.URL == p.URL && p.URL != "" && p.Name == ""

@@ -10,7 +10,7 @@ import (
 
 // items reads the value of "items" at the current position.
 func (r *jsonReader) items() {
-	if r.root == nil { // the default base is the value that the feed declares
+	if r.root == nil { // by default, the base is the URL that the feed declares as its own
 		r.root = href.New(r.f.Self)
 	}
 	feedAuthor := r.author
@@ -34,7 +34,7 @@ func (r *jsonReader) items() {
 	}
 }
 
-// oneItem reads an item and calls Options.Item. It returns false if no more items are wanted.
+// oneItem reads an item and calls Options.Item. It returns false if parsing must stop.
 func (r *jsonReader) oneItem(v jsonValue) bool {
 	if v.kind != jsonObject {
 		r.report(ProblemValue, v.at, "An item is not an object; it is skipped.")
@@ -45,7 +45,7 @@ func (r *jsonReader) oneItem(v jsonValue) bool {
 		r.report(ProblemLimit, v.at, "There are more than "+strconv.Itoa(r.o.Limits.Items)+" items; the rest is not read.")
 		return false
 	}
-	if n := len(r.f.Items); n == cap(r.f.Items) { // the estimated number of items
+	if n := len(r.f.Items); n == cap(r.f.Items) { // the capacity is used up: reserve capacity for the estimated number of items
 		more := 4
 		if n > 0 {
 			each := max((v.at-r.list)/n, 32)
@@ -63,7 +63,7 @@ func (r *jsonReader) oneItem(v jsonValue) bool {
 	return r.o.Item == nil || r.o.Item(it)
 }
 
-// jsonBody contains members of an item that are processed at its end.
+// jsonBody contains members of an item that can only be processed at the end of the item.
 type jsonBody struct {
 	html, text string
 	lang       string
@@ -143,7 +143,7 @@ func jsonMore(it *Item) *More {
 	return it.More
 }
 
-// id reads the id of an item. It accepts a number as written.
+// id reads the id of an item. It also accepts a number and keeps its spelling.
 // spec:jsonfeed11-2020#item-id
 func (r *jsonReader) id() string {
 	v := r.s.value()
@@ -255,7 +255,7 @@ func (r *jsonReader) person(list string, index int, v jsonValue) (p Person, ok b
 	return p, p != Person{}
 }
 
-// tags reads the tags of an item. A text with commas is read as a list.
+// tags reads the tags of an item. A single text with commas is read as a list of tags.
 func (r *jsonReader) tags(key string) []Category {
 	var out []Category
 	v := r.s.value()
@@ -289,7 +289,8 @@ func (r *jsonReader) tags(key string) []Category {
 	return out
 }
 
-// tag reads a tag that is an object, with the members of categories in other formats.
+// tag reads a tag that is an object. Such an object has the members that categories have in other
+// formats.
 func (r *jsonReader) tag(list string, index int) (c Category) {
 	var other string
 	r.part(list, index, tagNames, func(name jsonName) bool {

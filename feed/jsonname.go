@@ -1,9 +1,9 @@
 package feed
 
-// jsonName is a member name that JSON Feed defines; 0 is any other name.
+// jsonName identifies a member name that JSON Feed defines. 0 stands for any other name.
 type jsonName uint8
 
-// jsonNames is a set of names, with one bit for each name.
+// jsonNames is a set of names. Each name has one bit.
 type jsonNames uint64
 
 const (
@@ -47,7 +47,8 @@ const (
 	nameLabel
 )
 
-// Names that each kind of object defines. JSON Feed does not define email, but feeds use it.
+// Names that JSON Feed defines for each kind of object, and email, which feeds use although it is
+// not defined.
 const (
 	feedNames jsonNames = 1<<nameVersion | 1<<nameTitle | 1<<nameHomePageURL | 1<<nameFeedURL | 1<<nameDescription |
 		1<<nameUserComment | 1<<nameNextURL | 1<<nameIcon | 1<<nameFavicon | 1<<nameAuthor |
@@ -150,8 +151,8 @@ func rareJSONName(key string) jsonName {
 	return 0
 }
 
-// name returns the name in set that matches a key, or 0. It reports a name that occurs
-// twice in an object; the last value is used.
+// name returns the name in set that matches a key, or 0. It reports a name that occurs twice in an
+// object; then the last value counts.
 func (r *jsonReader) name(key string, set jsonNames, seen *jsonNames) jsonName {
 	n := jsonNameOf(key)
 	if n == 0 {
@@ -167,8 +168,8 @@ func (r *jsonReader) name(key string, set jsonNames, seen *jsonNames) jsonName {
 	return n
 }
 
-// correctedName returns the name in set that key means despite capitals, hyphens or spaces, and
-// reports the spelling.
+// correctedName returns the name in set that key means if capitals, hyphens and spaces are ignored.
+// It reports the wrong spelling.
 func (r *jsonReader) correctedName(key string, set jsonNames) jsonName {
 	var room [32]byte
 	low := room[:0]

@@ -9,8 +9,8 @@ import (
 )
 
 // This file and jsonstring.go read JSON in one pass, including the invalid JSON that the web
-// contains (comments, missing or extra commas, wrong quotes, a missing end, …), which is
-// reported. Strings without escapes are substrings of the document.
+// contains (comments, missing or extra commas, wrong quotes, a missing end and so on). Each repair
+// is reported. Strings without escapes are substrings of the document.
 
 // jsonKind is the type of a value.
 type jsonKind uint8
@@ -28,34 +28,34 @@ const (
 // jsonValue is a scalar, or the start of an object or array.
 type jsonValue struct {
 	kind jsonKind
-	text string // of a scalar; "" for an object or array
-	at   int    // offset in the document
+	text string // text of a scalar; "" for an object or array
+	at   int    // offset of the value in the document
 }
 
 // jsonFrame is an open object or array.
 type jsonFrame struct {
 	array bool
-	begun bool   // the first member or element was read
+	begun bool   // the first member or element has been read
 	comma bool   // a comma was read since the last value
 	key   string // name of the current member
 	index int    // index of the current element, from 0
 }
 
-// jsonScan reads one value after the other: value returns a scalar or opens an object or array;
-// then key or element reads its content.
+// jsonScan reads one value after the other. value returns a scalar, or opens an object or array.
+// Then key reads the members of the object, or element the elements of the array.
 type jsonScan struct {
 	doc    string
 	pos    int
 	depth  int // maximum number of open objects and arrays
 	frames []jsonFrame
 	arrays int    // number of open arrays in frames
-	arena  []byte // buffer for decoded texts
-	ended  bool   // the document ended within a value
-	sure   int    // no unescaped quotes before this offset: see unescaped
+	arena  []byte // buffer for decoded texts, see decode
+	ended  bool   // the document ended inside a value
+	sure   int    // before this offset, no string has unescaped quotes; see unescaped
 	report func(kind string, offset int, message string)
 }
 
-// path returns the path of the current value: items[3].date_published.
+// path returns the path of the current value, such as items[3].date_published.
 func (s *jsonScan) path() string {
 	var b strings.Builder
 	for _, f := range s.frames {
@@ -81,7 +81,7 @@ func (s *jsonScan) space() bool {
 		switch c := s.doc[s.pos]; {
 		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
 			s.pos++
-			for s.pos+8 <= len(s.doc) && word(s.doc, s.pos) == 0x2020202020202020 { // indentation
+			for s.pos+8 <= len(s.doc) && word(s.doc, s.pos) == 0x2020202020202020 { // skip indentation eight bytes at a time
 				s.pos += 8
 			}
 		case c == '/' && s.pos+1 < len(s.doc) && (s.doc[s.pos+1] == '/' || s.doc[s.pos+1] == '*'):
@@ -119,7 +119,7 @@ func afterJSONComment(doc string, i int) int {
 	return i + 2 + n + len(end)
 }
 
-// end reports, once, that the document is incomplete.
+// end reports that the document is incomplete. It reports only once.
 func (s *jsonScan) end() {
 	if !s.ended {
 		s.ended = true
@@ -192,7 +192,7 @@ func (s *jsonScan) next(closer byte) bool {
 	return false
 }
 
-// outer reports whether c closes any open object or array.
+// outer reports whether c would close any of the open objects or arrays.
 func (s *jsonScan) outer(c byte) bool {
 	if c == ']' {
 		return s.arrays > 0
@@ -200,7 +200,7 @@ func (s *jsonScan) outer(c byte) bool {
 	return len(s.frames) > s.arrays
 }
 
-// commas skips commas that separate nothing, with one report for all of them.
+// commas skips commas that separate nothing. It reports them once.
 func (s *jsonScan) commas() {
 	s.report(ProblemSyntax, s.pos, "A comma separates nothing; it is skipped.")
 	for s.pos < len(s.doc) && (s.doc[s.pos] == ',' || s.doc[s.pos] == ' ' || s.doc[s.pos] == '\n') {
@@ -217,8 +217,8 @@ func (s *jsonScan) stray(message string) {
 	}
 }
 
-// element moves to the next element of the open array, for value to read. It returns false at
-// the end of the array.
+// element moves to the next element of the open array, which value then reads. At the end of the
+// array it returns false.
 func (s *jsonScan) element() bool {
 	f := &s.frames[len(s.frames)-1]
 	begun := f.begun
@@ -231,8 +231,8 @@ func (s *jsonScan) element() bool {
 	return true
 }
 
-// key returns the name of the next member of the open object; value then reads its value. It
-// returns false at the end of the object.
+// key returns the name of the next member of the open object; value then reads the member's value.
+// At the end of the object it returns false.
 func (s *jsonScan) key() (string, bool) {
 	f := &s.frames[len(s.frames)-1]
 	for s.next('}') {

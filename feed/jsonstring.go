@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// Strings are scanned eight bytes at a time; repeated has a 1 in each byte.
+// Strings are scanned eight bytes at a time. In the constant repeated, each byte is 1.
 const (
 	repeated = 0x0101010101010101
 	topBits  = 0x80 * repeated
@@ -23,8 +23,8 @@ func word(s string, i int) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// endsRun sets the top bit of each byte of w that is a quote, a backslash or a control
-// character. Only the lowest bit set is reliable.
+// endsRun sets the top bit of each byte of w that is a quote, a backslash or a control character.
+// Only the lowest set bit is reliable.
 func endsRun(w uint64) uint64 {
 	quote := w ^ '"'*repeated
 	slash := w ^ '\\'*repeated
@@ -86,8 +86,8 @@ func (s *jsonScan) wrongQuotes(q byte) string {
 const jsonChunk = 1 << 18
 
 // decode decodes the string from start up to quote or the end of the document. The bytes before i
-// contain no escapes and are copied. The string shares the arena's memory, whose used bytes never
-// change.
+// contain no escapes and are copied. The result refers to the memory of the arena, in which used
+// bytes never change.
 func (s *jsonScan) decode(start, i int, quote byte) string {
 	doc, buf := s.doc, s.arena
 	n := i - start
@@ -96,7 +96,7 @@ func (s *jsonScan) decode(start, i int, quote byte) string {
 	}
 	copy(buf, doc[start:i])
 	for i < len(doc) {
-		if n+16 > len(buf) { // decoded text is never longer than the encoded text
+		if n+16 > len(buf) { // always enough, because decoded text is never longer than encoded text
 			more := make([]byte, min(len(doc)-i, max(2*n, jsonChunk))+n+16)
 			copy(more, buf[:n])
 			buf = more
@@ -132,13 +132,13 @@ func (s *jsonScan) decode(start, i int, quote byte) string {
 	return s.keep(buf, n)
 }
 
-// keep returns the first n bytes of buf as a string; the rest becomes the arena.
+// keep returns the first n bytes of buf as a string. The rest becomes the arena for later strings.
 func (s *jsonScan) keep(buf []byte, n int) string {
 	s.arena = buf[n:]
 	if n == 0 {
 		return ""
 	}
-	return unsafe.String(&buf[0], n) // these bytes do not change again
+	return unsafe.String(&buf[0], n) // safe, because these bytes do not change again
 }
 
 // control copies the control character at i of a text and reports it if necessary.
@@ -153,14 +153,14 @@ func (s *jsonScan) control(i int, buf []byte, n int) (int, int) {
 	return i + 1, n
 }
 
-// noControl reports a control character. Control characters have no meaning in a text,
-// and other formats cannot contain them.
+// noControl reports a control character. Control characters have no meaning in a text, and XML
+// formats cannot contain them.
 func (s *jsonScan) noControl(i int) {
 	s.report(ProblemCharacter, i, "A text contains a control character; it is left out.")
 }
 
-// escape decodes the escape at i to offset n of buf, which has room for 16 bytes. It returns the
-// offsets after both.
+// escape decodes the escape at i to the offset n of buf, which has space for 16 more bytes. It
+// returns the next offsets in doc and buf.
 func (s *jsonScan) escape(i int, buf []byte, n int) (int, int) {
 	if i+1 >= len(s.doc) {
 		return len(s.doc), n // decode reports the end of the document
@@ -180,7 +180,7 @@ func (s *jsonScan) escape(i int, buf []byte, n int) (int, int) {
 	case 'u':
 		end, r := s.codeUnit(i)
 		switch {
-		case end == i+2: // as written
+		case end == i+2: // invalid: keep the characters unchanged
 			return end, n + copy(buf[n:], `\u`)
 		case r < 0:
 			return end, n
@@ -196,8 +196,8 @@ func (s *jsonScan) escape(i int, buf []byte, n int) (int, int) {
 	return i + 2, n + 1
 }
 
-// codeUnit decodes \uXXXX at i, and the second half of a surrogate pair. If this is not
-// possible, the character is −1 and the offset is after \u or at the end of the document.
+// codeUnit decodes \uXXXX at i, and the second half of a surrogate pair if it follows. If that
+// fails, the character is −1, and the offset is after \u or at the end of the document.
 func (s *jsonScan) codeUnit(i int) (int, rune) {
 	r, ok := hex4(s.doc, i+2)
 	if !ok && i+6 > len(s.doc) {
@@ -252,16 +252,16 @@ func (s *jsonScan) oddEscape(i int, buf []byte, n int) (int, int) {
 	return i + 1, n + 1
 }
 
-// unescaped repairs a string with unescaped quotes. text is the string just read, from start up
-// to the first quote. If the text after it is not valid JSON, the string continues up to the
-// next quote on the same line that ends reports as a possible end.
+// unescaped repairs a string that contains unescaped quotes. text is the string up to the first
+// quote after start. If the text after that quote is not valid JSON, the string continues up to the
+// next quote on the same line at which ends reports a possible end.
 func (s *jsonScan) unescaped(start int, text string) string {
 	i := afterSpaces(s.doc, s.pos)
 	if i < s.sure {
 		return text
 	}
 	switch s.doc[i] {
-	case '"', '/', ':', ')', ';': // a comma is missing, a comment, …
+	case '"', '/', ':', ')', ';': // the string has ended: a comma is missing, a comment follows, or similar
 		return text
 	}
 	for i = s.pos; i < len(s.doc); {
@@ -298,7 +298,7 @@ func (s *jsonScan) ends(i int) bool {
 	if i = afterSpaces(doc, i+1); i >= len(doc) || !isJSONPlain(doc[i]) || s.frames[len(s.frames)-1].array {
 		return true
 	}
-	for n := i + 40; i < n && i < len(doc) && isJSONPlain(doc[i]); { // a name without quotes
+	for n := i + 40; i < n && i < len(doc) && isJSONPlain(doc[i]); { // the next member may have a name without quotes
 		i++
 	}
 	i = afterSpaces(doc, i)

@@ -15,7 +15,7 @@ func (r *jsonReader) text() string {
 	return strings.TrimSpace(r.words())
 }
 
-// words reads a text value without changes.
+// words reads a text value and keeps it unchanged.
 func (r *jsonReader) words() string {
 	v := r.s.value()
 	switch {
@@ -37,8 +37,8 @@ func (r *jsonReader) address() string {
 	return strings.TrimSpace(r.other(v, "an address"))
 }
 
-// other reads a value of an unexpected kind; due names the expected kind. null is no value. An
-// object or array is stored as unknown, and the first suitable text in it is the value.
+// other reads a value of an unexpected kind. due names the expected kind. null counts as a missing
+// value. An object or array is stored as unknown, and the first suitable text in it is the value.
 func (r *jsonReader) other(v jsonValue, due string) string {
 	switch v.kind {
 	case jsonNone:
@@ -52,7 +52,7 @@ func (r *jsonReader) other(v jsonValue, due string) string {
 		return ""
 	}
 	key := ""
-	for i := len(r.s.frames) - 2; i >= 0 && key == ""; i-- { // elements use the name of their array
+	for i := len(r.s.frames) - 2; i >= 0 && key == ""; i-- { // an element has no name of its own: use the name of its array
 		key = r.s.frames[i].key
 	}
 	r.report(ProblemValue, v.at, v.kind.Upper()+" is used where "+due+" is expected; the first suitable value in it is read.")
@@ -113,7 +113,7 @@ func (r *jsonReader) date() Date {
 	case jsonString:
 		d.Raw = strings.TrimSpace(v.text)
 		if n := len(d.Raw); n >= 9 && n <= 14 && digits(d.Raw) == n && d.Raw[0] != '2' {
-			return r.epoch(v) // 2… could be a year, a month, …
+			return r.epoch(v) // digits that begin with 2 are excluded: they may be a year or a date such as 20261120
 		}
 	case jsonNumber:
 		return r.epoch(v)
@@ -144,7 +144,7 @@ func (r *jsonReader) epoch(v jsonValue) Date {
 	}
 	r.report(ProblemDate, v.at, "A number is used where a date is expected; it is read as the time since 1970.")
 	ms := n * 1000
-	if math.Abs(n) >= 1e11 { // seconds until the year 5138
+	if math.Abs(n) >= 1e11 { // seconds would mean a year after 5138, so the number is in milliseconds
 		ms = n
 	}
 	d.UTC = time.UnixMilli(int64(ms)).UTC()
@@ -218,14 +218,15 @@ func (r *jsonReader) number(what string) float64 {
 func (r *jsonReader) bytes() int64 {
 	at := r.s.pos
 	n := r.number("a number of bytes")
-	if n >= 1<<53 { // beyond this, numbers of JSON are not exact
+	if n >= 1<<53 { // in JSON, greater numbers are not exact
 		r.report(ProblemValue, at, "The size is larger than any file; it is left out.")
 		return 0
 	}
 	return int64(n)
 }
 
-// clock parses hours, minutes and seconds separated by colons, and returns seconds.
+// clock parses hours, minutes and seconds that are separated by colons, and returns the number of
+// seconds.
 func clock(text string) (float64, error) {
 	sum := 0.0
 	for part := range strings.SplitSeq(text[:min(len(text), 32)], ":") {
@@ -238,8 +239,8 @@ func clock(text string) (float64, error) {
 	return sum, nil
 }
 
-// each calls one for every element of the array v. A value of another kind is reported
-// and used as the only element.
+// each calls one for every element of the array v. If v is no array, it is reported and used as the
+// only element.
 func (r *jsonReader) each(v jsonValue, one func(v jsonValue)) {
 	switch v.kind {
 	case jsonArray:
@@ -302,7 +303,7 @@ func (r *jsonReader) elements(name string) (list []Node, n int) {
 	return list, n
 }
 
-// hasRoom reports whether one more unknown value may be stored; otherwise it skips the value.
+// hasRoom reports whether one more unknown value may be stored. If not, it skips the value.
 func (r *jsonReader) hasRoom(v jsonValue) bool {
 	r.unknown++
 	if r.unknown <= r.o.Limits.Unknown {
@@ -326,9 +327,9 @@ func (r *jsonReader) typed(kind string) []Attr {
 	return r.attrs.add(nil, Attr{Name: "type", Value: kind})
 }
 
-// part reads an object of a list; names are the names that it can have. use reads the value of
-// one name. It returns false for 0 and for names without a field, whose values are stored as
-// trees.
+// part reads an object in a list. names are the names that the object can have. use reads the value
+// of a name; it returns false for a name without a field and for 0, and the value is then stored as
+// a tree.
 func (r *jsonReader) part(list string, index int, names jsonNames, use func(jsonName) bool) {
 	var seen jsonNames
 	var rest []Node

@@ -28,7 +28,7 @@ func (p *parser) keepText(name, text string) {
 	}
 }
 
-// isWords reports an element with text and without attributes.
+// isWords reports whether an element has text but no attributes.
 func (n *Node) isWords() bool {
 	var b strings.Builder
 	n.words(&b)
@@ -47,8 +47,8 @@ func (n *Node) words(b *strings.Builder) {
 	}
 }
 
-// keepElement is like keepText for an element with the current name; attributes are names and values in
-// turn.
+// keepElement is like keepText for an element with the current name. attributes are alternating
+// names and values.
 func (p *parser) keepElement(text string, attributes ...string) {
 	n := Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name), Text: text}
 	n.Space = p.r.URI(n.Prefix)
@@ -63,8 +63,8 @@ func (p *parser) keepElement(text string, attributes ...string) {
 	}
 }
 
-// put stores the value of the current element. The last value has precedence; earlier values are
-// stored in Unknown.
+// put stores the value of the current element. If the element is repeated, the last value counts,
+// and earlier values are stored in Unknown.
 func (p *parser) put(to *string, v string) {
 	if v == "" || v == *to {
 		return
@@ -98,5 +98,6 @@ func (p *parser) inside(use func() bool) {
 	})
 }
 
-// empty reads an element that has only attributes. Any text in it is stored in Unknown.
+// empty reads an element that should have only attributes. Text inside the element is stored in
+// Unknown.
 func (p *parser) empty() { p.keepText(p.r.Name, p.leaf()) }

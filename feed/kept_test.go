@@ -12,7 +12,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// author writes random documents in which every word, and every number of a date, is unique.
+// author writes random documents. Each word, and each number of a date, occurs only once in a
+// document.
 type author struct {
 	r     *rand.Rand
 	b     strings.Builder
@@ -45,7 +46,7 @@ func (a *author) leaf(name string) {
 	fmt.Fprintf(&a.b, "<%s%s>%s</%s>", name, attrs, text, name)
 }
 
-// tree writes an element that no format defines.
+// tree writes an element that no format defines, with child elements.
 func (a *author) tree(depth int) {
 	name := a.pick([]string{"x:a", "x:b", "y:c", "oddity", "Strange", "z:undeclared"})
 	if depth == 0 || a.r.IntN(3) == 0 {
@@ -233,7 +234,7 @@ func lost(doc string, words []string) (out []string, f *feed.Feed, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f.Problems = nil // they quote the values that could not be parsed
+	f.Problems = nil // problems quote the values that could not be parsed, so they do not count
 	text, err := json.Marshal(f)
 	if err != nil {
 		return nil, nil, err

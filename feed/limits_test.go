@@ -12,15 +12,15 @@ import (
 	"cloudburst/feed"
 )
 
-// limited is a kind of document that can exceed one limit.
+// limited is a kind of document that can exceed one of the limits.
 type limited struct {
 	name   string
-	doc    func(n int) string // document with n of the limited parts
+	doc    func(n int) string // returns a document with n of the parts that the limit concerns
 	set    func(l *feed.Limits, n int)
-	usual  int // the default limit
-	most   int // the fixed maximum without a limit; 0: none
+	usual  int // the default of the limit
+	most   int // maximum that applies even without the limit; 0: none
 	count  func(f *feed.Feed) int
-	slack  int // permitted difference between the count and the limit
+	slack  int // permitted difference between the number of parts and the limit
 	reason string
 }
 
@@ -29,7 +29,7 @@ func limitedDocuments() []limited {
 	unknown := func(f *feed.Feed) int { return sizeOf(f).unknown }
 	items := func(f *feed.Feed) int { return len(f.Items) }
 	depth := func(f *feed.Feed) int {
-		n := 2 // rss, channel
+		n := 2 // the elements rss and channel count too
 		for nodes := f.Unknown; len(nodes) > 0; nodes = nodes[0].Children {
 			n++
 		}
@@ -84,8 +84,8 @@ func limits(f *feed.Feed) []string {
 	return out
 }
 
-// TestParserReportsReachedLimitAndParsesTheRest tries the default of each limit, a smaller limit,
-// no limit, and documents that just do not exceed the limit.
+// TestParserReportsReachedLimitAndParsesTheRest tests each limit with its default, with a smaller
+// value, switched off, and with a document that just reaches the limit.
 func TestParserReportsReachedLimitAndParsesTheRest(t *testing.T) {
 	t.Parallel()
 	for _, c := range limitedDocuments() {

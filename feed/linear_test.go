@@ -18,7 +18,7 @@ import (
 // hostile generates documents for which a naive parser needs quadratic time.
 type hostile struct {
 	name string
-	n    int // initial size; the test begins with 1/32 of it
+	n    int // initial size; the test begins with 1/32 of this size
 	doc  func(n int) string
 }
 
@@ -27,7 +27,7 @@ func many(before, piece, after string) func(n int) string {
 	return func(n int) string { return before + strings.Repeat(piece, n) + after }
 }
 
-// each is like many for a piece that contains its index.
+// each is like many for a piece that contains the index of the copy.
 func each(before, format, after string) func(n int) string {
 	return func(n int) string {
 		var b strings.Builder

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// linkElement reads <link>, whose URL is its text or in an attribute.
+// linkElement reads <link>. Its URL is in its text or in an attribute.
 func (p *parser) linkElement(s *slots) {
 	at := p.r.Offset()
 	var l Link
@@ -23,7 +23,7 @@ func (p *parser) linkElement(s *slots) {
 			}
 		}
 	}
-	if strings.Contains(l.Href, "://") && !isWeb(l.Href) { // for example at://, next to a web page
+	if strings.Contains(l.Href, "://") && !isWeb(l.Href) { // another scheme such as at://, in addition to the link to a web page
 		if text := unampersand(p.leaf()); isWeb(text) {
 			l.Href = text
 		}
@@ -95,7 +95,7 @@ func (p *parser) feedLink(s *slots, l Link) {
 	}
 }
 
-// maxHubs limits the hubs of a feed; subscribers do not use more.
+// maxHubs is the maximum number of hubs of a feed that are stored. Subscribers do not use more.
 const maxHubs = 100
 
 // hub adds a hub unless the feed already has it.
@@ -134,7 +134,7 @@ func (p *parser) hrefAttr() string {
 	return p.rdfAttr("resource")
 }
 
-// unampersand decodes a doubly escaped &amp;, which is common in links.
+// unampersand decodes &amp;amp;, an ampersand that was escaped twice, which is common in links.
 func unampersand(s string) string {
 	if strings.IndexByte(s, '&') < 0 {
 		return s
@@ -217,8 +217,7 @@ func (p *parser) tag(s *slots, c Category) {
 	}
 }
 
-// tagged reports whether a list contains a category. Short lists are searched, long lists use a
-// map.
+// tagged reports whether a list contains a category. For a long list it uses a map.
 func (p *parser) tagged(list *[]Category, c Category) bool {
 	const few = 32
 	if len(*list) < few {

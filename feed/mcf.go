@@ -15,26 +15,27 @@ import (
 // mcfUnit is one described unit.
 type mcfUnit struct {
 	id    string
-	kind  string // its category: Page, Person, …
-	at    int    // offset
+	kind  string // category of the unit: Page, Person and so on
+	at    int    // offset in the document
 	lang  string
 	props []mcfProperty
-	used  bool // referenced by name, as an author or subject
+	used  bool // another unit refers to this unit, as an author or subject
 
-	label  string // cached name
+	label  string // cached result of name
 	asked  bool
-	person *Person // cached person
+	person *Person // cached person that this unit describes
 }
 
 // mcfProperty is one value of a unit.
 type mcfProperty struct {
-	name  string // as written
+	name  string // name, unchanged
 	value string
-	unit  bool // the value is the id of a unit
+	unit  bool // the value is the id of another unit
 	at    int
 }
 
-// get returns the first value of a property by any of its names, in lowercase.
+// get returns the first value of a property that has one of the names. The names must be in
+// lowercase.
 func (u *mcfUnit) get(names ...string) string {
 	for _, name := range names {
 		for i := range u.props {
@@ -46,7 +47,7 @@ func (u *mcfUnit) get(names ...string) string {
 	return ""
 }
 
-// name returns the name of the unit, and caches it for many references.
+// name returns the name of the unit. The name is cached, because many units may refer to this one.
 func (u *mcfUnit) name() string {
 	if !u.asked {
 		u.label, u.asked = u.get("name", "title"), true
@@ -88,7 +89,7 @@ type mcfReader struct {
 	*parser
 	units  []mcfUnit
 	byID   map[string]int
-	header *mcfUnit // header of the text form
+	header *mcfUnit // the header of the text form; nil in XML
 	report func(kind string, offset int, message string)
 }
 
@@ -128,12 +129,12 @@ func (m *mcfReader) element() mcfUnit {
 	return u
 }
 
-// finish converts the units to the feed after the last one.
+// finish converts all units to the feed, after the last unit was read.
 func (m *mcfReader) finish() {
 	if m.report == nil {
 		m.report = m.problem
 	}
-	m.bases = nil // bases of the document's elements
+	m.bases = nil // the base URLs of the document's elements are no longer needed
 	m.byID = make(map[string]int, len(m.units))
 	for i := range m.units {
 		if id := m.units[i].id; id != "" {
@@ -166,7 +167,7 @@ func (m *mcfReader) finish() {
 	}
 }
 
-// one converts a unit to an item. It returns false if no more items are wanted.
+// one converts a unit to an item. It returns false if parsing must stop.
 func (m *mcfReader) one(u *mcfUnit) bool {
 	if len(m.f.Items) >= m.o.Limits.Items {
 		m.report(ProblemLimit, u.at, "There are more than "+strconv.Itoa(m.o.Limits.Items)+" units with a URL; the rest is left out.")
@@ -185,7 +186,7 @@ func (m *mcfReader) one(u *mcfUnit) bool {
 	return m.o.Item == nil || m.o.Item(it)
 }
 
-// site converts a unit to the feed.
+// site converts the unit of a website to the feed.
 func (m *mcfReader) site(u *mcfUnit) {
 	if u.id != "" {
 		m.f.ID = u.id
@@ -197,7 +198,7 @@ func (m *mcfReader) site(u *mcfUnit) {
 //
 // spec:mcf-1997#vocabulary
 func (m *mcfReader) fill(s *slots, u *mcfUnit) {
-	for i := range u.props { // texts use these values
+	for i := range u.props { // texts take these values from the properties
 		if v := &u.props[i]; strings.EqualFold(v.name, "language") || strings.EqualFold(v.name, "naturalLanguage") {
 			u.lang = dashed(m.nameOf(v))
 		}
@@ -275,7 +276,7 @@ func (m *mcfReader) when(to *Date, v *mcfProperty) {
 	*to = Date{Raw: v.value, UTC: t}
 }
 
-// unit returns the unit that a value refers to; nil: none.
+// unit returns the unit that a value refers to, or nil if there is none.
 func (m *mcfReader) unit(v *mcfProperty) *mcfUnit {
 	if i, ok := m.byID[v.value]; ok && v.unit {
 		return &m.units[i]

@@ -13,7 +13,7 @@ func looksLikeMCF(text string) bool {
 	switch strings.ToLower(name) {
 	case "begin-headers", "mcfversion":
 		return true
-	case "unit": // not a unit of measurement
+	case "unit": // the word must be a unit of MCF, not a unit of measurement
 		return s.more() && (s.doc[s.pos] == '"' || s.doc[s.pos] == '#' || isWeb(s.doc[s.pos:]))
 	}
 	return false
@@ -102,7 +102,7 @@ func (l *lineCount) at(doc string, offset int) int {
 type mcfScan struct {
 	doc    string
 	pos    int
-	cut    bool // the document ended within a quoted text
+	cut    bool // the document ended inside a quoted text
 	report func(kind string, offset int, message string)
 }
 
@@ -128,8 +128,8 @@ func (s *mcfScan) more() bool {
 	return false
 }
 
-// slot reads the name of a slot with its colon. It returns false if there is none at this
-// position.
+// slot reads the name of a slot and the colon after it. It returns false if there is no slot name
+// at this position.
 func (s *mcfScan) slot() (string, bool) {
 	if !s.more() {
 		return "", false
@@ -142,15 +142,15 @@ func (s *mcfScan) slot() (string, bool) {
 		return "", false
 	}
 	if i+1 < len(s.doc) && s.doc[i+1] > ' ' && s.doc[i+1] != '"' && s.doc[i+1] != '#' {
-		return "", false // http://…
+		return "", false // the beginning of a URL, http://…, is not a slot
 	}
 	name := s.doc[s.pos:i]
 	s.pos = i + 1
 	return name, true
 }
 
-// value reads a quoted text, a word, or the id of a unit, which is a text after #. It returns
-// false at the end of the text and before the next slot.
+// value reads a quoted text, a word, or the id of a unit, which is a text after #. It returns false
+// if the text ends or another slot follows.
 func (s *mcfScan) value() (mcfProperty, bool) {
 	if !s.more() {
 		return mcfProperty{}, false
@@ -178,7 +178,7 @@ func (s *mcfScan) value() (mcfProperty, bool) {
 		v.value = text
 	case "#":
 		v.value, v.unit = text, true
-	default: // a unit of another document
+	default: // the id of a unit in another document
 		v.value += text
 		v.unit = strings.Contains(v.value, "#")
 	}

@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed"
 )
 
-// meaning is a document and one expected value.
+// meaning is a test case: a document, and one value that Parse must find in it.
 type meaning struct {
 	name string
 	doc  string

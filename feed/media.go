@@ -1,7 +1,7 @@
 package feed
 
-// Media is the Media RSS 1.5.1 data of a feed or an item: its files and, in MediaInfo,
-// the elements that apply to all files.
+// Media contains the Media RSS 1.5.1 data of a feed or an item: its files and, in MediaInfo, the
+// elements that apply to all files.
 type Media struct {
 	MediaInfo
 	Groups   []MediaGroup   `json:"groups,omitempty"`
@@ -14,7 +14,7 @@ type MediaGroup struct {
 	Contents []MediaContent `json:"contents,omitempty"`
 }
 
-// MediaContent is one file. Numbers are as written.
+// MediaContent is one file. Numbers are stored as the feed writes them.
 type MediaContent struct {
 	MediaInfo
 	URL          string `json:"url,omitempty"`
@@ -34,7 +34,7 @@ type MediaContent struct {
 	Attrs        []Attr `json:"attrs,omitempty"` // attributes of other vocabularies
 }
 
-// MediaInfo holds the elements that a feed, an item, a group or a content can contain.
+// MediaInfo contains the elements that may occur in a feed, an item, a group or a content.
 type MediaInfo struct {
 	Title        Text               `json:"title,omitzero"`
 	Description  Text               `json:"description,omitzero"`
@@ -69,7 +69,7 @@ type MediaThumbnail struct {
 	URL    string `json:"url"`
 	Width  string `json:"width,omitempty"`  // pixels
 	Height string `json:"height,omitempty"` // pixels
-	Time   string `json:"time,omitempty"`   // offset in the file, NTP
+	Time   string `json:"time,omitempty"`   // offset in the file, as Normal Play Time (NTP)
 }
 
 // MediaHash is a checksum of the file.
@@ -104,8 +104,8 @@ type MediaCopyright struct {
 type MediaText struct {
 	Type  string `json:"type,omitempty"` // plain, html
 	Lang  string `json:"lang,omitempty"`
-	Start string `json:"start,omitempty"` // offset in the file, NTP
-	End   string `json:"end,omitempty"`   // offset in the file, NTP
+	Start string `json:"start,omitempty"` // offset in the file, as Normal Play Time (NTP)
+	End   string `json:"end,omitempty"`   // offset in the file, as Normal Play Time (NTP)
 	Value string `json:"value"`
 }
 
@@ -122,7 +122,7 @@ type MediaRating struct {
 	Value  string `json:"value"`
 }
 
-// MediaCommunity holds the ratings, statistics and tags of viewers.
+// MediaCommunity contains the ratings, statistics and tags of viewers.
 type MediaCommunity struct {
 	StarCount   string     `json:"starCount,omitempty"`
 	StarAverage string     `json:"starAverage,omitempty"`
@@ -173,6 +173,6 @@ type MediaLocation struct {
 type MediaScene struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
-	Start       string `json:"start,omitempty"` // offset in the file, NTP
-	End         string `json:"end,omitempty"`   // offset in the file, NTP
+	Start       string `json:"start,omitempty"` // offset in the file, as Normal Play Time (NTP)
+	End         string `json:"end,omitempty"`   // offset in the file, as Normal Play Time (NTP)
 }

@@ -56,7 +56,8 @@ func (p *parser) mediaElement(m *MediaInfo, s *slots) {
 	}
 }
 
-// mediaTexts reads the title and description of a file. Items without their own texts use them.
+// mediaTexts reads the title and description of a file. An item without texts of its own uses these
+// texts.
 func (p *parser) mediaTexts(m *MediaInfo, s *slots) bool {
 	switch p.r.Local {
 	case "title":
@@ -196,7 +197,7 @@ func (p *parser) mediaPeople(m *MediaInfo) bool {
 		r := MediaRating{Scheme: p.attr("scheme")}
 		r.Value = p.leaf()
 		m.Ratings = appendBudgeted(&p.budget, m.Ratings, r)
-	case "adult": // the predecessor of media:rating
+	case "adult": // media:adult is the predecessor of media:rating
 		m.Ratings = appendBudgeted(&p.budget, m.Ratings, MediaRating{Scheme: "urn:simple", Value: map[bool]string{true: "adult", false: "nonadult"}[strings.EqualFold(p.leaf(), "true")]})
 	case "restriction":
 		r := MediaRestriction{Relationship: p.attr("relationship"), Type: p.attr("type")}

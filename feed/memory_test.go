@@ -86,11 +86,12 @@ func filled(h hostile, size int) []byte {
 }
 
 // Limits of the memory for each byte of a document. The budget limits the elements of lists to a
-// factor of 8. A list that grows leaves as much garbage, and has as much spare capacity. HTML
-// can grow to eight times its size before it is found to be hostile; its buffer doubles too.
+// factor of 8. While a list grows, it leaves the same amount of garbage and has the same amount of
+// spare capacity. HTML can grow to eight times its size before it is found to be hostile, and its
+// buffer doubles too.
 const (
-	maxUsed = 48 // bytes allocated, including freed ones
-	maxKept = 24 // bytes that the feed holds, without the document
+	maxUsed = 48 // bytes that are allocated, including freed bytes
+	maxKept = 24 // bytes that the feed uses, without the document
 )
 
 // TestMemoryUseIsBoundedByTheSizeOfTheDocument parses documents of the maximum length that are designed to
@@ -105,7 +106,7 @@ func TestMemoryUseIsBoundedByTheSizeOfTheDocument(t *testing.T) {
 		var before, after, kept runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		f, _ := feed.ParseBytes(doc, o) // some are not feeds
+		f, _ := feed.ParseBytes(doc, o) // ignore the error: some of these documents are not feeds
 		runtime.ReadMemStats(&after)
 		runtime.GC()
 		runtime.ReadMemStats(&kept)

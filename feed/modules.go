@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// contentModule reads content: and xhtml:.
+// contentModule reads the elements of content: and xhtml:.
 func (p *parser) contentModule(s *slots) bool {
 	switch p.r.Local {
 	case "encoded":
@@ -60,7 +60,7 @@ func (p *parser) feedModule(s *slots) bool {
 	case nsSource:
 		return p.sourceOfFeed()
 	case nsHistory:
-		if p.r.Local != "archive" { // a complete feed can still change
+		if p.r.Local != "archive" { // a complete feed can still change, an archive cannot
 			return false
 		}
 		f.Hints.Archive = true
@@ -231,7 +231,7 @@ func (p *parser) commentCount(m *More) {
 	}
 }
 
-// counted reports whether a link has the same number of comments.
+// counted reports whether a link states the same number of comments.
 func (p *parser) counted(n int) bool {
 	for i := range p.item.Links {
 		if p.item.Links[i].Count == strconv.Itoa(n) {
@@ -273,7 +273,7 @@ func (p *parser) chapters() bool {
 		return false
 	}
 	m := p.more()
-	if len(m.Chapters) > 0 { // a further list
+	if len(m.Chapters) > 0 { // this is a further list of chapters
 		return false
 	}
 	m.ChaptersVersion = p.attr("version")
@@ -350,8 +350,8 @@ func sourceComments(p *parser, m *More) {
 	}
 }
 
-// reply stores the item that an item replies to. Many feeds declare it in two modules: one has
-// an identifier, and the other has further data.
+// reply stores the item that an item replies to. Many feeds declare the same reply in two modules:
+// one has an identifier, and the other has further data.
 func (p *parser) reply(m *More, r InReplyTo) {
 	if r == (InReplyTo{}) || len(m.InReplyTo) >= 100 {
 		return

@@ -22,7 +22,7 @@ func TestMoreIsEmptyOnlyIfNoFieldIsSet(t *testing.T) {
 			f.Set(reflect.New(f.Type().Elem()))
 		case reflect.Slice:
 			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
-		default: // a Date or a Text: set its first field
+		default: // the field is a Date or a Text: set the first field of that struct
 			f.Field(0).SetString("a")
 		}
 		if m.empty() {

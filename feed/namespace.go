@@ -4,8 +4,8 @@ import "strings"
 
 // Numbers of known namespaces.
 const (
-	nsCore    = iota // RSS, Atom, CDF: elements without a namespace, or in one of those formats
-	nsUnknown        // declared, but none of these
+	nsCore    = iota // elements without a namespace, or of RSS, Atom or CDF
+	nsUnknown        // a declared namespace that is not in this list
 	nsDC
 	nsDCTerms
 	nsContent
@@ -19,8 +19,8 @@ const (
 	nsGeoRSS
 	nsGML
 	nsGeo
-	nsLicense // creativeCommons of RSS
-	nsCC      // of RDF
+	nsLicense // creativeCommons, for RSS
+	nsCC      // Creative Commons, for RDF
 	nsPSC
 	nsSource
 	nsBlogChannel
@@ -31,7 +31,7 @@ const (
 	nsApp
 	nsOpenSearch
 	nsRDF
-	nsHistory // RFC 5005
+	nsHistory // feed history, RFC 5005
 	nsSVG
 	nsMathML
 )
@@ -191,8 +191,9 @@ func spaceOfPrefix(prefix string) int {
 	return nsUnknown
 }
 
-// space is like spaceOf for the scanner. An unknown default namespace on the root, a channel or
-// an item counts as that of the format; elsewhere it is another vocabulary.
+// space is like spaceOf for the scanner. If the root, a channel or an item declares an unknown
+// default namespace, it counts as the namespace of the format. Elsewhere it counts as another
+// vocabulary.
 func (p *parser) space(prefix, uri string, depth int) int {
 	p.version(prefix, uri)
 	n := spaceOf(prefix, uri)
@@ -207,7 +208,8 @@ func (p *parser) space(prefix, uri string, depth int) int {
 	return n
 }
 
-// structural reports whether an element has no other meaning in another vocabulary.
+// structural reports whether an element belongs to the structure of a feed and means nothing else
+// in other vocabularies.
 func (p *parser) structural() bool {
 	switch p.r.Local {
 	case "channel", "item", "entry", "feed", "rss":

@@ -21,8 +21,8 @@ func (p *parser) keep(to *[]Node) {
 	}
 }
 
-// isParseType reports the attribute rdf:parseType, which states how RDF reads the content of an
-// element.
+// isParseType reports whether an attribute is rdf:parseType, which states how RDF reads the content
+// of an element.
 func isParseType(a Attr) bool {
 	return scan.Local(a.Name) == "parseType" && strings.HasSuffix(a.Space, "22-rdf-syntax-ns#")
 }

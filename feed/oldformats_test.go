@@ -9,8 +9,9 @@ import (
 	"cloudburst/feed"
 )
 
-// TestTruncatedRedirectDocumentIsIgnored truncates redirects after every byte. A feed never moves to
-// a truncated URL, and is never gone because the rest of the document is missing.
+// TestTruncatedRedirectDocumentIsIgnored truncates redirects after every byte. A truncated URL must
+// never count as the new URL of a feed, and a feed must never count as gone because the rest of the
+// document is missing.
 func TestTruncatedRedirectDocumentIsIgnored(t *testing.T) {
 	t.Parallel()
 	const to = "http://new.example/feed?a=1&b=2"
@@ -46,7 +47,7 @@ func TestFeedIsGoneOnlyIfTheRedirectElementIsComplete(t *testing.T) {
 		for n := range len(doc) + 1 {
 			f, err := feed.ParseBytes([]byte(doc[:n]), nil)
 			gone := err == nil && f.Moved != nil && f.Moved.Gone
-			if n != end-1 && gone != (n >= end) { // both results are correct if only the last > is missing
+			if n != end-1 && gone != (n >= end) { // if only the last > is missing, both results are correct
 				t.Errorf("%q: gone is %t", doc[:n], gone)
 			}
 		}

@@ -22,8 +22,8 @@ const (
 	defaultProblems   = 100
 )
 
-// maxDepth is the upper bound of Limits.Depth: recursive functions read trees and encode
-// and decode them as JSON.
+// maxDepth is the upper bound of Limits.Depth. It is needed because recursive functions read trees,
+// and encode and decode them as JSON.
 const maxDepth = 4000
 
 // Parse reads one document of any format. It returns everything readable and lists the
@@ -41,8 +41,8 @@ func Parse(r io.Reader, o *Options) (*Feed, error) {
 	return ParseBytes(doc, o)
 }
 
-// encoded returns how many bytes in any encoding can contain limit bytes of UTF-8; −1 for no
-// limit. UTF-32 needs up to four times as many.
+// encoded returns how many bytes of any encoding can contain limit bytes of UTF-8. UTF-32 needs up
+// to four times as many. −1 means no limit.
 func encoded(limit int) int {
 	if limit < 0 || limit > 1<<40 {
 		return -1
@@ -103,7 +103,8 @@ func (p *parser) limits() {
 	l.Problems = limitOr(l.Problems, defaultProblems)
 }
 
-// limitOr returns n, the default if n is 0, and practically no limit if n is negative.
+// limitOr returns the effective value of a limit n: the default other if n is 0, and practically no
+// limit if n is negative.
 func limitOr(n, other int) int {
 	switch {
 	case n == 0:
@@ -114,37 +115,37 @@ func limitOr(n, other int) int {
 	return n
 }
 
-// parser holds the state of parsing one document.
+// parser is the state of parsing one document.
 type parser struct {
 	r *scan.Reader
 	o Options
 	f *Feed
 
-	atom        bool // Atom 0.3 or 1.0: texts declare their type
-	inRDF       bool // RSS 0.90, 1.0 and 1.1
+	atom        bool // the format is Atom 0.3 or 1.0, whose texts declare their type
+	inRDF       bool // the format is RSS 0.90, 1.0 or 1.1
 	foreign     bool // the document is not a feed
 	channels    int
-	outside     int // offset of the first item outside of the channel; 0 for none
+	outside     int // offset of the first item outside of the channel; 0: there is none
 	ns          string
 	bases       []openBase
 	root        *href.Base
 	item        *Item // current item
-	nested      int   // number of items around the current item
+	nested      int   // number of items that enclose the current item
 	unknown     int   // number of elements and attributes in Unknown trees
-	unknownFull bool  // the limit of unknown was reported
-	unreported  int   // problems beyond the limit
+	unknownFull bool  // the problem about this limit was reported
+	unreported  int   // number of problems beyond the limit
 	stopped     bool
 	limited     bool
-	fullLists   []string // lists whose limit was reported
+	fullLists   []string // names of lists whose limit was reported
 	binary      bool     // the document looks like binary data
 	from        int      // offset of the first item
 	half        halfPoint
-	beyond      int // reached limits that were listed beyond the limit of problems
+	beyond      int // number of reached limits that were listed beyond the limit of problems
 	budget      budget
 	dates       dateOrder
 	text        string      // the document
-	doubled     *bool       // the document was encoded twice; nil: not checked yet
-	tagsOf      *[]Category // the list that tags indexes
+	doubled     *bool       // whether the document was encoded twice; nil: not checked yet
+	tagsOf      *[]Category // the list for which the map tags was made
 	tags        map[Category]struct{}
 	links       slab[Link]
 	people      slab[Person]
@@ -152,13 +153,13 @@ type parser struct {
 	files       slab[Enclosure]
 	texts       slab[Text]
 
-	plain      bool       // only identities are needed, of the texts as written
-	identities []identity // identities of the plain parse, in the order in which items end
+	plain      bool       // parse only to compute identities from the unchanged texts
+	identities []identity // identities from the plain parse, in the order in which items end
 	identified int        // number of items with an ID
-	changed    bool       // a text or reference differs from the document
+	changed    bool       // the result has a text or reference that differs from the document
 }
 
-// openBase is the base URL within an element at a depth.
+// openBase is a base URL that applies inside the element at a depth.
 type openBase struct {
 	depth int
 	base  *href.Base
@@ -226,11 +227,11 @@ func (p *parser) xml(text string) error {
 				if p.foreign {
 					return p.notFeed(text, "rdf:RDF")
 				}
-				for !p.stopped && p.r.Next() != scan.EOF { // reports text after the end
+				for !p.stopped && p.r.Next() != scan.EOF { // report text after the end
 				}
 				return nil
 			}
-			if p.r.Depth() > 3 || looksLikeHTMLRoot(p.r.Name) { // soap:Body is another body
+			if p.r.Depth() > 3 || looksLikeHTMLRoot(p.r.Name) { // soap:Body is not the body of HTML
 				return p.notFeed(text, root)
 			}
 		case scan.EOF:
@@ -280,7 +281,7 @@ func (p *parser) each(use func()) {
 		switch p.next() {
 		case scan.Start:
 			if p.inRDF && p.isExtension() {
-				p.each(use) // not in a closure: it would move variables of use to the heap
+				p.each(use) // calls p.each directly, because a closure would move variables of use to the heap
 			} else {
 				use()
 			}
@@ -297,8 +298,8 @@ func (p *parser) each(use func()) {
 	}
 }
 
-// leaf returns the text of the current element without markup; child elements contribute
-// their text.
+// leaf returns the text of the current element without markup. The text of child elements is
+// included.
 func (p *parser) leaf() string {
 	text, markup := p.r.Leaf()
 	if markup {
@@ -313,7 +314,7 @@ func (p *parser) attr(name string) string {
 	return v
 }
 
-// url resolves a reference of the current element; the reference may contain line breaks.
+// url resolves a reference in the current element. The reference may contain line breaks.
 func (p *parser) url(ref string) string {
 	ref = unfolded(ref)
 	if p.o.KeepRelative || ref == "" || p.budget.over {
@@ -326,8 +327,8 @@ func (p *parser) url(ref string) string {
 	return ref
 }
 
-// wanted reports whether to list one more problem. Reached limits are listed even beyond
-// the limit of problems, up to a bound against documents that only reach limits.
+// wanted reports whether to list one more problem. Reached limits are listed even beyond the limit
+// of problems, but only up to a fixed number.
 func (p *parser) wanted(kind string) bool {
 	return len(p.f.Problems) < p.o.Limits.Problems || kind == ProblemLimit && p.beyond < 10
 }
@@ -345,7 +346,7 @@ func (p *parser) problem(kind string, offset int, message string) {
 	p.problemAt(kind, p.r.Line(offset), p.path(), message)
 }
 
-// scanned records a problem of the scanner; problems beyond the limit are only counted.
+// scanned records a problem of the scanner. Problems beyond the limit are only counted.
 func (p *parser) scanned(kind string, offset int, message string) (more bool) {
 	p.problem(kind, offset, message)
 	return len(p.f.Problems) < p.o.Limits.Problems
@@ -362,10 +363,10 @@ func (p *parser) problemAt(kind string, line int, path, message string) {
 	p.f.Problems = append(p.f.Problems, Problem{Kind: kind, Line: line, Path: path, Message: message})
 }
 
-// path returns the path of the current element: rss/channel/item[3]/title.
+// path returns the path of the current element, such as rss/channel/item[3]/title.
 func (p *parser) path() string {
 	var b strings.Builder
-	const levels = 20 // enough for people
+	const levels = 20 // maximum number of levels, which is enough for people
 	for d := 1; d <= p.r.Depth(); d++ {
 		if d > 1 {
 			b.WriteByte('/')
@@ -387,7 +388,7 @@ func (p *parser) path() string {
 	return b.String()
 }
 
-// finish does the work that needs the complete document.
+// finish does the work for which the document must be complete.
 func (p *parser) finish() {
 	if p.f.Base == "" {
 		p.f.Base = p.root.String()

@@ -38,7 +38,7 @@ func (p *parser) person() Person {
 		}
 		break
 	}
-	if who == (Person{}) { // the text of unknown elements is the name
+	if who == (Person{}) { // the name is in elements that are unknown here
 		who = splitPerson(strings.TrimSpace(line.String()))
 		others = slices.DeleteFunc(others, func(n Node) bool { return n.isWords() })
 	}
@@ -50,8 +50,8 @@ func (p *parser) person() Person {
 	return who
 }
 
-// personElement reads a child element of a person into who, or an unknown one into others. The
-// text of unknown elements is appended to line, in case who stays empty.
+// personElement reads a child element of a person into who, or an unknown one into others. The text
+// of unknown elements is appended to line, which is used if who stays empty.
 func (p *parser) personElement(who *Person, line *strings.Builder, others *[]Node) {
 	if p.r.Space == nsMedia && p.r.Local == "thumbnail" && who.Avatar == "" {
 		who.Avatar = p.url(p.attr("url"))
@@ -66,14 +66,14 @@ func (p *parser) personElement(who *Person, line *strings.Builder, others *[]Nod
 		}
 		return
 	}
-	other := Node{} // an element of another vocabulary, like foaf:name, is used if the field is empty
+	other := Node{} // an element of another vocabulary, such as foaf:name, is used if the field is still empty
 	if p.r.Space != nsCore && p.r.Space != nsITunes && *to != "" {
 		other = Node{Name: scan.Local(p.r.Name), Prefix: scan.Prefix(p.r.Name)}
 		other.Space = p.r.URI(other.Prefix)
 	}
 	src, href := p.attr("src"), p.hrefAttr()
 	v := p.leaf()
-	if v == "" && to == &who.Avatar { // the form of Blogger
+	if v == "" && to == &who.Avatar { // Blogger writes the image in this form
 		if v = src; v == "" {
 			v = href
 		}
@@ -131,7 +131,8 @@ func (p *parser) addPerson(to *[]Person, who Person) {
 }
 
 // addAuthor adds an author. RSS documents often name an author in author or dc:creator and then
-// repeat the author, with a URL or other data, in atom:author: this is one person.
+// repeat the author, with a URL or other data, in atom:author: both elements then mean the same
+// person.
 func (p *parser) addAuthor(to *[]Person, who Person) {
 	if to != nil && len(*to) > 0 && p.f.Format == RSS && who.Name != "" {
 		last := &(*to)[len(*to)-1]
@@ -148,8 +149,8 @@ func (p *parser) addAuthor(to *[]Person, who Person) {
 	p.addPerson(to, who)
 }
 
-// splitPerson splits a line: "mail (name)", "name <mail>", "mail", "name (URL)", "name". Raw
-// stores the original line if it has more than one part.
+// splitPerson splits a line of the form "mail (name)", "name <mail>", "mail", "name (URL)" or
+// "name". If the line has more than one part, Raw contains the original line.
 func splitPerson(s string) Person {
 	begin, end := findEmail(s)
 	if begin < 0 {
@@ -174,7 +175,7 @@ func splitPerson(s string) Person {
 	return who
 }
 
-// splitPage splits "name (http://…)", the RSS 1.0 form of an author with a page.
+// splitPage splits "name (http://…)", the form in which RSS 1.0 names an author with a page.
 //
 // spec:datafeeds-2006#author-page
 func splitPage(s string) (name, page string, ok bool) {
@@ -186,7 +187,7 @@ func splitPage(s string) (name, page string, ok bool) {
 	return strings.TrimSpace(name), page, true
 }
 
-// findEmail returns the position of an e-mail address in s, or −1, −1.
+// findEmail returns the position of an e-mail address in s, or −1, −1 if there is none.
 func findEmail(s string) (begin, end int) {
 	for at := strings.IndexByte(s, '@'); at >= 0; {
 		begin, end = at, at+1
@@ -237,8 +238,8 @@ func addressLiteral(s string) int {
 	return n + 1
 }
 
-// latinStart moves begin back over Latin letters beyond ASCII, as in müller@…. It stops at
-// letters of other scripts, because these precede an address without a space.
+// latinStart moves begin back over Latin letters beyond ASCII, as in müller@…. It stops at letters
+// of other scripts, because in these scripts a text may precede the address without a space.
 func latinStart(s string, begin int) int {
 	for begin > 0 {
 		c, n := utf8.DecodeLastRuneInString(s[:begin])

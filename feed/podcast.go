@@ -1,6 +1,6 @@
 package feed
 
-// ITunes is Apple's podcast namespace, of a feed or an item.
+// ITunes contains the elements of Apple's podcast namespace, of a feed or an item.
 type ITunes struct {
 	Title      string     `json:"title,omitempty"`
 	Subtitle   string     `json:"subtitle,omitempty"`
@@ -8,7 +8,7 @@ type ITunes struct {
 	Author     string     `json:"author,omitempty"` // name
 	Owner      *Person    `json:"owner,omitempty"`
 	Image      string     `json:"image,omitempty"`      // URL
-	Categories []Category `json:"categories,omitempty"` // a subcategory has its parent as Scheme
+	Categories []Category `json:"categories,omitempty"` // the Scheme of a subcategory is its parent
 	Keywords   []string   `json:"keywords,omitempty"`
 	Explicit   string     `json:"explicit,omitempty"` // as written
 	Block      string     `json:"block,omitempty"`
@@ -23,8 +23,8 @@ type ITunes struct {
 	Captioned  string     `json:"isClosedCaptioned,omitempty"`
 }
 
-// Podcast holds the Podcasting 2.0 elements of a feed or an item. Elements without a field of
-// their own (value, podroll, liveItem, …) are complete trees in Other.
+// Podcast contains the Podcasting 2.0 elements of a feed or an item. Elements without a field
+// (value, podroll, liveItem and others) are stored as complete trees in Other.
 type Podcast struct {
 	GUID         string            `json:"guid,omitempty"`
 	Locked       string            `json:"locked,omitempty"`
@@ -58,8 +58,8 @@ type PodcastPerson struct {
 // PodcastLocation is the place that an episode is about, or where it was made.
 type PodcastLocation struct {
 	Name    string `json:"name"`
-	Geo     string `json:"geo,omitempty"` // geo: URI
-	OSM     string `json:"osm,omitempty"` // object of OpenStreetMap: R113314
+	Geo     string `json:"geo,omitempty"` // a URI with the scheme geo:
+	OSM     string `json:"osm,omitempty"` // an object of OpenStreetMap, such as R113314
 	Rel     string `json:"rel,omitempty"`
 	Country string `json:"country,omitempty"` // ISO 3166
 }

@@ -1,7 +1,7 @@
 package feed
 
 // podcast reads the elements of Podcasting 2.0. If an element that must occur only once is
-// repeated, the first one has precedence; the others are stored as nodes.
+// repeated, the first one counts, and the others are stored as nodes.
 func (p *parser) podcast(s *slots) bool {
 	if s.podcast == nil {
 		return false
@@ -44,7 +44,7 @@ func (p *parser) podcastValue(c *Podcast) bool {
 	case "updatefrequency":
 		if rule := p.attr("rrule"); rule != "" {
 			p.f.Hints.PodcastUpdates = rule
-			return false // the element has more data, which is stored as a node
+			return false // the element has further data: store it as a node
 		}
 		p.put(&p.f.Hints.PodcastUpdates, p.leaf())
 	default:

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// parseURL parses a URL like browsers, resolves it against base (which may be nil) and
-// normalizes it, so that equal URLs are equal strings. It rejects schemes other than http
-// and https.
+// parseURL parses a URL in the way of browsers, resolves it against base (which may be nil) and
+// normalizes it, so that equal URLs become equal strings. It rejects schemes other than http and
+// https.
 func parseURL(base *url.URL, ref string) (*url.URL, bool) {
 	ref = clean(ref)
 	if len(ref) > maxURL {
@@ -30,7 +30,7 @@ func parseURL(base *url.URL, ref string) (*url.URL, bool) {
 	if u.Scheme == "" && u.Host == "" && (base == nil || base.Host == "") {
 		return u, u.Path != "" || u.RawQuery != ""
 	}
-	if u.Scheme == "" { // //host/path in a page of unknown URL
+	if u.Scheme == "" { // a URL of the form //host/path in a page whose URL is unknown
 		u.Scheme = "http"
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -93,8 +93,8 @@ func isPseudoScheme(scheme string) bool {
 	return false
 }
 
-// withoutPseudoScheme converts feed://host/path and feed:https://host/path to a URL that
-// can be fetched. The host of the page keeps the scheme of the page, other hosts use http.
+// withoutPseudoScheme converts feed://host/path and feed:https://host/path to a URL that can be
+// fetched. A URL at the host of the page gets the scheme of the page; other URLs get http.
 func withoutPseudoScheme(base *url.URL, ref string) string {
 	scheme, rest, ok := strings.Cut(ref, ":")
 	if !ok || !isPseudoScheme(scheme) {

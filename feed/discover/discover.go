@@ -1,7 +1,7 @@
-// Package discover finds the feeds of a web page. It reads link elements, the Link
-// headers of the response and plain links that look like feeds. If it finds none, it
-// tries the usual URLs of feeds. It also reads the hubs and the own URL (self) that a
-// page or a feed declares.
+// Package discover finds the feeds of a web page. It reads link elements, the Link headers of the
+// response and plain links that look like feeds. If it finds none, it tries the usual URLs of
+// feeds. It also reads the hubs that a page or a feed declares, and the URL that it declares as its
+// own (self).
 //
 // Start with [HTML], which only parses a document, or [Find], which sends requests. The
 // first link of a [Result] is the best feed to subscribe to without asking the user.
@@ -77,7 +77,7 @@ const (
 
 // Link is one feed.
 type Link struct {
-	URL      string `json:"url"` // absolute, without a fragment; as written if the URL of the page is unknown
+	URL      string `json:"url"` // absolute, without a fragment; unchanged if the URL of the page is unknown
 	Kind     Kind   `json:"kind"`
 	Format   Format `json:"format,omitempty"`
 	Type     string `json:"type,omitempty"` // media type, in lowercase and without parameters
@@ -97,14 +97,14 @@ type Cloud struct {
 	Protocol          string `json:"protocol,omitempty"`
 }
 
-// Result holds the feeds, hubs and related URLs that a document declares.
+// Result contains the feeds, hubs and related URLs that a document declares.
 type Result struct {
 	URL    string   `json:"url,omitempty"`    // URL of the document
 	Base   string   `json:"base,omitempty"`   // base URL of relative references, if it differs from URL
 	Format Format   `json:"format,omitempty"` // format of the document, if it is a feed itself
 	Links  []Link   `json:"links"`            // main feeds, then comments, outlines and guesses
-	Hubs   []string `json:"hubs,omitempty"`   // rel=hub (WebSub), from headers first
-	Self   string   `json:"self,omitempty"`   // rel=self
+	Hubs   []string `json:"hubs,omitempty"`   // targets of rel=hub (WebSub), those in headers first
+	Self   string   `json:"self,omitempty"`   // target of rel=self
 	Cloud  *Cloud   `json:"cloud,omitempty"`
 	// Refresh is the target of an immediate redirect by a meta element.
 	Refresh string `json:"refresh,omitempty"`
@@ -120,8 +120,8 @@ func (r *Result) Best() (l Link, ok bool) {
 	return r.Links[0], true
 }
 
-// Sure reports whether the document or its header declares a feed, instead of only
-// linking to URLs that look like feeds.
+// Sure reports whether the document or its headers declare a feed. Otherwise the document only
+// links to URLs that look like feeds.
 func (r *Result) Sure() bool {
 	return slices.ContainsFunc(r.Links, func(l Link) bool { return !l.Guess })
 }
@@ -134,7 +134,8 @@ func HTML(doc []byte, address string, header http.Header) Result {
 	return Text(charset.Decode(doc, header.Get("Content-Type")).Text, address, header)
 }
 
-// Text is like [HTML] for a document already decoded to UTF-8; it uses only the Link headers.
+// Text is like [HTML] for a document that is already decoded to UTF-8. Of header, it uses Link
+// only.
 func Text(text string, address string, header http.Header) Result {
 	c := newCollector(address)
 	c.header(header)
@@ -153,14 +154,14 @@ func Header(h http.Header, address string) Result {
 	return c.result()
 }
 
-// found is a link with an unresolved URL: a base element may follow.
+// found is a link whose URL is not resolved yet, because a base element may follow.
 type found struct {
 	Link
 	ref  string
-	base bool // relative to the base element of the page
-	weak bool // used only if its resolved URL looks like a feed
-	text bool // only its text looks like a feed: it must have the host of the page
-	xml  bool // of a general XML type: used unless its URL looks like another kind of file
+	base bool // its URL is relative to the base element of the page
+	weak bool // counts only if its resolved URL looks like a feed
+	text bool // only the text of the link looks like a feed, so its host must be that of the page
+	xml  bool // has a general XML type: counts unless its URL looks like another kind of file
 }
 
 // collector collects the links of one document.
@@ -218,7 +219,7 @@ func (c *collector) result() Result {
 			c.res.Base = ""
 		}
 	}
-	c.res.Links = []Link{} // an empty list in JSON, not null
+	c.res.Links = []Link{} // encode as an empty list in JSON, not as null
 	seen := map[string]int{}
 	for _, f := range c.found {
 		f.URL = c.resolve(base, f)
@@ -269,11 +270,11 @@ func (c *collector) counts(f found) bool {
 		return false
 	}
 	if c.own != nil && f.URL == c.own.String() {
-		return false // a link of the page to itself, usually an empty href
+		return false // the page links to itself, usually by an empty href
 	}
 	switch {
 	case f.text:
-		// Text is the weakest sign: "RSS" may also link to an explanation.
+		// The text is the weakest sign: a link "RSS" may also lead to an explanation of RSS.
 		return looksLikeFeed(u) || c.own != nil && u.Host == c.own.Host && !isFile(u) && !notFeed(u)
 	case f.weak:
 		return looksLikeFeed(u)
@@ -326,8 +327,8 @@ func (l *Link) merge(more Link) {
 	}
 }
 
-// rank returns the sort key of a link in the result; links of equal rank stay in
-// document order, with headers first.
+// rank returns the sort key of a link in the result. Links of equal rank stay in document order,
+// with links in headers first.
 func (l Link) rank() int {
 	switch {
 	case l.From == FromDocument:

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/charset"
 )
 
-// sniffed limits the search for the root element, in bytes.
+// sniffed is the maximum number of bytes in which the root element is searched for.
 const sniffed = 16 << 10
 
 // Sniff returns the feed format of a document, detected from its beginning without
@@ -39,7 +39,7 @@ func sniff(text string) Format {
 			skip = "?>"
 		case strings.HasPrefix(head, "<!"):
 			skip = ">"
-			// An internal subset has declarations with > of their own.
+			// A DOCTYPE with an internal subset contains declarations that have > of their own.
 			if open, end := strings.IndexByte(head, '['), strings.IndexByte(head, '>'); open >= 0 && open < end {
 				skip = "]>"
 			}
@@ -48,7 +48,7 @@ func sniff(text string) Format {
 			if isRoot || format != "" {
 				return format
 			}
-			skip = ">" // a warning of the server before the feed
+			skip = ">" // a warning of the server precedes the feed
 		}
 		end := strings.Index(head, skip)
 		if end < 0 {
@@ -59,8 +59,8 @@ func sniff(text string) Format {
 	return ""
 }
 
-// rootElement classifies the element at the start of head. An element that starts neither
-// a feed nor a page may be noise before the feed.
+// rootElement classifies the element at the start of head. An element that starts neither a feed
+// nor a page may be other content before the feed.
 func rootElement(head string) (f Format, isRoot bool) {
 	end := 1
 	for end < len(head) && !strings.ContainsRune((" \t\r\n/>"), rune(head[end])) {
@@ -80,7 +80,7 @@ func rootElement(head string) (f Format, isRoot bool) {
 	case "feed":
 		return Atom, true
 	case "rdf":
-		// Other RDF has no channel: the description of a person, of a program.
+		// RDF that is not RSS has no channel: it describes a person or a program, for example.
 		if strings.Contains(tag, "purl.org/rss/") || strings.Contains(tag, "netscape.com/rdf/") || strings.Contains(tag, "purl.org/net/rss") ||
 			strings.Contains(head, "<channel") || strings.Contains(head, ":channel") {
 			return RDF, true
@@ -109,7 +109,7 @@ func sniffJSON(head string) Format {
 	return ""
 }
 
-// document adds a document that is a feed itself.
+// document adds the document itself, which is a feed, to the result.
 func (c *collector) document(text string, format Format) {
 	c.res.Format = format
 	headers := len(c.self)
@@ -120,7 +120,7 @@ func (c *collector) document(text string, format Format) {
 		f.Title = c.xmlFeed(text)
 	}
 	f.Title = tidy(f.Title)
-	// A local file has the URL that it declares.
+	// The URL of a local file is unknown, so use the URL that it declares as its own.
 	if c.own == nil && len(c.self) > headers {
 		f.ref = c.self[headers].ref
 	}
@@ -136,7 +136,7 @@ func (c *collector) jsonFeed(text string) (title string) {
 			URL  string `json:"url"`
 		} `json:"hubs"`
 	}
-	// Values of a wrong type are skipped.
+	// Ignore an error: values of a wrong type are skipped.
 	if err := json.Unmarshal([]byte(text), &doc); err != nil && doc.Title == "" && doc.Self == "" {
 		return ""
 	}
@@ -151,7 +151,7 @@ func (c *collector) jsonFeed(text string) (title string) {
 	return doc.Title
 }
 
-// xmlFeed reads the elements of the feed itself, not of its items.
+// xmlFeed reads the elements of the feed itself, but not those of its items.
 func (c *collector) xmlFeed(text string) (title string) {
 	z := html.NewTokenizer(strings.NewReader(text))
 	z.AllowCDATA(true)

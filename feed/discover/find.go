@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// HTTPClient sends requests; [*http.Client] is one. It should follow redirects. To
-// fetch URLs from untrusted users, use a client that refuses private addresses.
+// HTTPClient sends requests; [*http.Client] implements it. It should follow redirects. To fetch
+// URLs from untrusted users, use a client that refuses private addresses.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
@@ -34,10 +34,10 @@ func (e *StatusError) Error() string {
 // Finder finds feeds by HTTP requests. The zero value is ready to use.
 type Finder struct {
 	HTTP      HTTPClient    // nil: a client with a timeout
-	UserAgent string        // empty: the default of net/http
-	MaxBytes  int64         // limit for the page [5 MiB]
-	MaxProbes int           // limit for requests after the page itself [12]; negative: none
-	Timeout   time.Duration // for one request [20 s]
+	UserAgent string        // "": the default of net/http
+	MaxBytes  int64         // maximum bytes of the page [5 MiB]
+	MaxProbes int           // maximum number of requests after the page itself [12]; negative: none
+	Timeout   time.Duration // time limit for one request [20 s]
 }
 
 // Find fetches a page or a feed and finds its feeds, see [Finder.Find].
@@ -46,11 +46,10 @@ func Find(ctx context.Context, client HTTPClient, address string) (Result, error
 	return f.Find(ctx, address)
 }
 
-// Find fetches address and reads its header and content like [HTML]. If neither declares
-// a feed, Find requests the links that look like feeds and drops links to other
-// documents. If none is left, it requests the URLs of [WellKnown] in order until one is a
-// feed. The error is ErrURL, a [*StatusError] or an error of the client; it always
-// concerns the request for address, because failures of later requests are ignored.
+// Find fetches address and reads its header and content like [HTML]. If neither declares a feed,
+// Find requests the links that look like feeds and drops links to other documents. If none is left,
+// it requests the URLs of [WellKnown] in order until one is a feed. The error is ErrURL, a
+// [*StatusError] or an error of the client; errors of later requests are ignored.
 func (f *Finder) Find(ctx context.Context, address string) (Result, error) {
 	u, ok := parseURL(nil, address)
 	if !ok || u.Host == "" {
@@ -74,8 +73,8 @@ func (f *Finder) Find(ctx context.Context, address string) (Result, error) {
 	return r, ctx.Err()
 }
 
-// probe requests the guesses of a result. If none is a feed, it requests the well-known
-// URLs.
+// probe requests the links that only look like feeds. If none of them is a feed, it requests the
+// well-known URLs.
 func (f *Finder) probe(ctx context.Context, r *Result) {
 	left := f.MaxProbes
 	if left == 0 {
@@ -142,7 +141,7 @@ type answer struct {
 	url    string // URL after redirects
 	status int
 	header http.Header
-	body   []byte // cut at the limit
+	body   []byte // the body, truncated at the limit
 }
 
 func (f *Finder) get(ctx context.Context, address string, limit int64) (answer, error) {

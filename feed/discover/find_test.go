@@ -15,8 +15,8 @@ import (
 	"cloudburst/feed/discover"
 )
 
-// web is an HTTP client with responses from a table of URLs: "type|body", or ">URL" for a
-// redirect. It records the requested URLs.
+// web is an HTTP client whose responses are in a table. The key is a URL, the value is "type|body",
+// or ">URL" for a redirect. It records the requested URLs.
 type web struct {
 	pages     map[string]string
 	requested []string
@@ -56,7 +56,7 @@ func TestFindTriesUsualPathsOnlyIfThePageDeclaresNoFeed(t *testing.T) {
 		name      string
 		pages     map[string]string
 		want      []discover.Link
-		requested []string // requests after the page itself
+		requested []string // expected requests after the page itself
 	}{
 		{"no requests for the guesses of a page that declares a feed", map[string]string{
 			"https://a.example/x": `text/html|<link rel=alternate type=application/rss+xml href=/f><a href=/rss>RSS</a>`},

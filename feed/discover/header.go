@@ -36,7 +36,8 @@ func (c *collector) header(h http.Header) {
 	c.res.Cut = headerLinks(h, c.headerLink) || c.res.Cut
 }
 
-// headerLinks calls use for each link of the Link headers. cut reports more than maxValues links.
+// headerLinks calls use for each link of the Link headers. cut reports that there are more than
+// maxValues links.
 func headerLinks(h http.Header, use func(headerLink)) (cut bool) {
 	room := maxValues
 	for _, line := range h.Values("Link") {
@@ -78,7 +79,7 @@ func (c *collector) headerLink(l headerLink) {
 	c.add(f)
 }
 
-// isOwn reports whether a URL is the URL of the document.
+// isOwn reports whether ref is the URL of the document itself.
 func (c *collector) isOwn(ref string) bool {
 	if c.own == nil {
 		return strings.HasPrefix(ref, "#")
@@ -109,7 +110,7 @@ func declared(rels []string, typ string) (f found, ok bool) {
 	f.Type, f.Format = name, format
 	switch {
 	case class == noFeed:
-		return f, false // also rel=feed to a page of entries
+		return f, false // some pages use rel=feed for a link to a page of entries
 	case outline && !feed && !alternate:
 		f.Kind, f.Format = Outline, OPML
 		return f, class != maybeFeed
@@ -236,7 +237,8 @@ func (l *headerLink) set(name, value string) {
 	}
 }
 
-// plainOrExtended decodes UTF-8'en'caf%C3%A9, the form of names that end in *.
+// plainOrExtended decodes a value such as UTF-8'en'caf%C3%A9, if the name ends in *. Other values
+// stay unchanged.
 func plainOrExtended(name, value string) string {
 	if !strings.HasSuffix(name, "*") {
 		return value

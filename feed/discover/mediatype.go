@@ -11,11 +11,11 @@ import (
 type typeClass int
 
 const (
-	noFeed     typeClass = iota // not a type of feeds
-	noType                      // no type declared: the URL must look like a feed
-	surelyFeed                  // a type that only feeds have
-	maybeFeed                   // a type that other documents have too: the URL must look like a feed
-	someXML                     // XML: an alternate of a page is a feed unless its name indicates another kind
+	noFeed     typeClass = iota // not a media type of feeds
+	noType                      // no type is declared: the URL must look like a feed
+	surelyFeed                  // a media type that only feeds have
+	maybeFeed                   // a media type of feeds and of other documents: the URL must look like a feed
+	someXML                     // a general XML type: an alternate of a page is a feed unless its URL indicates another kind
 )
 
 // mediaType splits a type from its parameters and converts it to lowercase.

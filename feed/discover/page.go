@@ -19,7 +19,7 @@ func (c *collector) page(text string) {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			p.start()
 			if xml && tt == html.SelfClosingTagToken {
-				p.z.NextIsNotRawText() // <title/> is whole in XHTML
+				p.z.NextIsNotRawText() // in XHTML, <title/> is a complete element without text
 			}
 		case html.EndTagToken:
 			p.end()
@@ -35,14 +35,14 @@ func (c *collector) page(text string) {
 type pageReader struct {
 	c        *collector
 	z        *html.Tokenizer
-	head     bool   // no element of the body so far
+	head     bool   // no element of the body has begun
 	template int    // depth of template elements, whose content is not part of the page
 	anchor   *found // the a element that is open
 	rels     []string
-	words    []byte // its text
+	words    []byte // the text of this a element
 }
 
-// attrs holds the relevant attributes. Of several with one name, the first is used.
+// attrs contains the attributes that matter. If an attribute is repeated, the first one counts.
 type attrs struct {
 	rel, href, typ, title, lang, alt, label string
 	hasHref                                 bool
@@ -80,7 +80,7 @@ func (p *pageReader) attrs(more bool) (a attrs) {
 
 func (p *pageReader) start() {
 	tag, more := p.z.TagName()
-	name := string(tag) // the tokenizer writes over tag
+	name := string(tag) // copy the name, because the tokenizer overwrites tag
 	switch name {
 	case "template":
 		p.template++
@@ -109,7 +109,7 @@ func (p *pageReader) start() {
 		p.head = false
 	}
 	if name == "noscript" {
-		// Links in it are links all the same: readers run no scripts.
+		// Read the content of noscript: its links count, because feed readers run no scripts.
 		p.z.NextIsNotRawText()
 	}
 }

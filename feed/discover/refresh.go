@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// soon is the longest delay of a redirect, in seconds: a page with a longer delay is meant to
-// be read.
+// soon is the maximum delay of a redirect, in seconds. A page with a longer delay is meant to be
+// read first.
 const soon = 30
 
 // refresh returns the target URL of a redirecting meta element, or "" for any other.
@@ -44,7 +44,7 @@ func refreshTo(content string) string {
 	after := strings.TrimLeft(rest, " \t\n\f\r")
 	if cut := strings.TrimLeft(after, ";,"); len(cut) < len(after) {
 		after = strings.TrimSpace(cut)
-	} else if after == rest { // no separator between seconds and URL
+	} else if after == rest { // there is no separator between the seconds and the URL
 		return ""
 	}
 	if len(after) > 3 && strings.EqualFold(after[:3], "url") {

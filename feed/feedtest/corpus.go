@@ -21,7 +21,7 @@ const (
 	RSSContent Kind = "rss-content" // RSS 2.0 in the style of blogs: CDATA and content:encoded
 	RSSEscaped Kind = "rss-escaped" // RSS 2.0 with escaped HTML in its descriptions
 	AtomHTML   Kind = "atom-html"   // Atom with escaped HTML
-	AtomXHTML  Kind = "atom-xhtml"  // Atom with XHTML in line
+	AtomXHTML  Kind = "atom-xhtml"  // Atom with inline XHTML
 	RDF        Kind = "rdf"         // RSS 1.0 with Dublin Core and content:encoded
 	Podcast    Kind = "podcast"     // RSS 2.0 with the namespaces of podcasts
 	JSON       Kind = "json"        // JSON Feed 1.1
@@ -102,13 +102,13 @@ type writer struct {
 	rnd     *rand.Rand
 	size    int
 	lang    language
-	english []string // words for URLs
-	site    string   // http://… without a trailing slash
+	english []string // words for URLs, which are always English
+	site    string   // URL of the site: http://… without a trailing slash
 	now     time.Time
 	items   int
 	crlf    bool
 	latin1  bool
-	quotes  bool // escaped HTML has &quot; instead of "
+	quotes  bool // escaped HTML contains &quot; instead of "
 	xhtml   bool // HTML is well-formed, without named entities
 	summary bool // items have a summary in addition to the content
 	long    int  // approximate number of paragraphs of an item
@@ -160,7 +160,7 @@ func (w *writer) chance(percent int) bool { return w.rnd.IntN(100) < percent }
 
 func pick[T any](w *writer, from []T) T { return from[w.rnd.IntN(len(from))] }
 
-// printf writes lines; %s takes texts as they are.
+// printf writes lines. It does not escape texts.
 func (w *writer) printf(format string, args ...any) {
 	fmt.Fprintf(&w.b, format, args...)
 }

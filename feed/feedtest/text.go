@@ -10,8 +10,8 @@ import (
 // language is a natural language of documents.
 type language struct {
 	tag    string
-	latin1 bool // ISO-8859-1 contains all of its letters
-	solid  bool // written without spaces
+	latin1 bool // ISO-8859-1 contains all letters of the language
+	solid  bool // the language is written without spaces
 	words  []string
 }
 
@@ -38,7 +38,7 @@ func (w *writer) sentence(words int) string {
 	return b.String()
 }
 
-// addSentence writes a sentence, with links and emphasis when it is HTML.
+// addSentence writes a sentence. If it is HTML, the sentence contains links and emphasis.
 func (w *writer) addSentence(b *strings.Builder, words int, html bool) {
 	for i := range words {
 		word := pick(w, w.lang.words)
@@ -93,7 +93,7 @@ func (w *writer) entity() string {
 	return pick(w, []string{"&nbsp;", "&#8217;s", "&amp;", "&hellip;", "&rsquo;", "&#8220;", "&eacute;"})
 }
 
-// anyURL returns a URL with escaped ampersands for HTML; few are relative.
+// anyURL returns a URL for HTML, with escaped ampersands. A few of these URLs are relative.
 func (w *writer) anyURL() string {
 	switch n := w.rnd.IntN(100); {
 	case n < 2:

@@ -2,11 +2,11 @@ package opml
 
 import "strings"
 
-// field is a known attribute of an outline. Without a recorded order, attributes are written
-// in the order of these constants.
+// field is a known attribute of an outline. If an outline has no recorded order, attributes are
+// written in the order of these constants.
 type field byte
 
-// Zero is the next entry of Outline.Attrs.
+// The zero value stands for the next entry of Outline.Attrs.
 const (
 	other field = iota
 	fieldText
@@ -94,7 +94,7 @@ func flag(b bool) string {
 	return ""
 }
 
-// textField returns a pointer to the field's string; nil for the two boolean fields.
+// textField returns a pointer to the field's string, or nil for the two boolean fields.
 func (o *Outline) textField(f field) *string {
 	switch f {
 	case fieldText:
@@ -154,9 +154,8 @@ func truth(value string) (yes, ok bool) {
 	return false, false
 }
 
-// plain reports whether order is the writer's default order: the text, the fields that have a
-// value in constant order, then the other attributes. order contains every field that has a
-// value.
+// plain reports whether order is the writer's default order: the text, the fields that have a value
+// in constant order, then the other attributes. order must contain every field that has a value.
 func (o *Outline) plain(order []field) bool {
 	last := other
 	for i, f := range order {

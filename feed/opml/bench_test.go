@@ -40,8 +40,8 @@ func subscriptions(n int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkParse parses a list of 10,000 feeds. Alternating with that, it splits the same
-// document into tokens with encoding/xml, for comparison.
+// BenchmarkParse parses a list of 10,000 feeds. For comparison, it alternates with encoding/xml,
+// which splits the same document into tokens.
 func BenchmarkParse(b *testing.B) {
 	doc := subscriptions(10_000)
 	var ours, theirs time.Duration
@@ -68,7 +68,7 @@ func BenchmarkParse(b *testing.B) {
 	b.ReportMetric(theirs.Seconds()/ours.Seconds(), "times-encoding/xml")
 }
 
-// BenchmarkParseSubscriptionList serves profiles and allocation counts.
+// BenchmarkParseSubscriptionList parses a list only, for profiles and allocation counts.
 func BenchmarkParseSubscriptionList(b *testing.B) {
 	doc := subscriptions(10_000)
 	b.SetBytes(int64(len(doc)))

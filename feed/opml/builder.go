@@ -13,44 +13,45 @@ import (
 type builder struct {
 	*scan.Reader
 	d      Document
-	lines  int // lines before the text that the scanner reads
+	lines  int // number of lines before the text that the scanner reads
 	limits Limits
 
 	prefix           string   // prefix of the root's name
-	space            string   // the root's default namespace, treated as no namespace
-	reportedPrefixes []string // undeclared prefixes that already have a problem
+	space            string   // the root's default namespace, which counts as no namespace
+	reportedPrefixes []string // undeclared prefixes that have been reported already
 	steps            []step   // the open elements
-	pending          int      // index of the first problem without a path
-	offset           []int    // byte offsets of the problems from pending on
-	unlisted         int      // problems beyond the limit, counted only
+	pending          int      // index of the first problem whose path is not set yet
+	offset           []int    // byte offsets of the problems from index pending on
+	unlisted         int      // number of problems beyond the limit
 
-	stack           []Outline // open outlines, each after its finished children: see outline
+	stack           []Outline // open outlines, each followed by its finished children; see outline
 	order           []field   // buffer for one outline
-	last            string    // attribute order of the previous outline that stored one, shared if equal
-	outlines        int       // read so far
-	unknown         int       // nodes and attributes kept so far
+	last            string    // attribute order of the last outline that stored one, so that equal orders share memory
+	outlines        int       // number of outlines so far
+	unknown         int       // number of unknown nodes and attributes so far
 	hasHead         bool
 	hasBody         bool
 	outsideReported bool      // an outline outside <body> is already reported
 	stray           strayText // stray text in <opml> and <body>
 	inHeads         strayText
-	// Fields of a stream: the callback, the source of more text, and the callback's error.
+	// Fields for a stream: visit is the callback, source returns more text, and stopped is the
+	// callback's error.
 	visit   func(folders []string, o *Outline) error
 	source  func(size int) string
-	piece   int // bytes to request from source
+	piece   int // number of bytes to request from source at a time
 	stopped error
-	open    int // outlines not closed by their own end tag
-	atEnd   int // outlines closed by the end of the document
+	open    int // number of outlines without an end tag of their own
+	atEnd   int // number of outlines that the end of the document closed
 }
 
 // step is one open element in the path of a problem.
 type step struct {
 	name  string
-	index int // position among its sibling outlines, from 1; 0 for other elements
-	below int // child outlines so far
+	index int // number among its sibling outlines, from 1; 0 for other elements
+	below int // number of child outlines so far
 }
 
-// strayText collects text where OPML allows none.
+// strayText collects text at places where OPML allows none.
 type strayText []string
 
 func (w *strayText) add(s string) {
@@ -73,8 +74,8 @@ func newBuilder(text string, l Limits) *builder {
 	return b
 }
 
-// scanned records a problem of the scanner. An element that just begins is part of the
-// problem's path although it is not open yet.
+// scanned records a problem of the scanner. If an element just begins, the problem's path includes
+// this element, although it is not open yet.
 func (b *builder) scanned(kind string, offset int, message string) (more bool) {
 	if !b.admitProblem() {
 		return false
@@ -86,8 +87,8 @@ func (b *builder) scanned(kind string, offset int, message string) (more bool) {
 
 func (b *builder) line(offset int) int { return b.lines + b.Line(offset) }
 
-// admitProblem counts a problem. It reports whether the limit lets the problem into the
-// document.
+// admitProblem counts a problem. It returns false if the problem exceeds the limit and must not be
+// listed.
 func (b *builder) admitProblem() bool {
 	if len(b.d.Problems) >= b.limits.Problems {
 		b.unlisted++
@@ -106,8 +107,8 @@ func (b *builder) problem(kind, message string) {
 	b.problemAt(b.here(), kind, message)
 }
 
-// problemf formats its message only when the problem is recorded, because a list may repeat
-// one mistake ten thousand times.
+// problemf is like problem, but formats the message only if the problem is listed, because a list
+// may repeat one mistake ten thousand times.
 func (b *builder) problemf(kind, format string, args ...any) {
 	if len(b.d.Problems) >= b.limits.Problems {
 		b.unlisted++
@@ -122,7 +123,8 @@ type location struct {
 	path string
 }
 
-// here returns the location of the open element; zero once the problem limit is reached.
+// here returns the location of the open element, or the zero location once the limit of problems is
+// reached.
 func (b *builder) here() location {
 	if len(b.d.Problems) >= b.limits.Problems {
 		return location{}
@@ -151,7 +153,8 @@ func (b *builder) settle() {
 	b.pending, b.offset = len(b.d.Problems), b.offset[:0]
 }
 
-// settleBefore sets the enclosing path for the problems that precede the element that begins.
+// settleBefore sets the path of the enclosing element for the problems that precede the element
+// that now begins.
 func (b *builder) settleBefore() {
 	path, i := b.path(), 0
 	for i < len(b.offset) && b.offset[i] < b.Offset() {
@@ -233,8 +236,7 @@ func (b *builder) inOPML() bool {
 	return i < 0 || b.prefix != "" && b.Name[:i] == b.prefix
 }
 
-// mayBegin reports whether an outline may begin within the limits; otherwise it skips the
-// outline.
+// mayBegin reports whether the limits allow another outline. If not, it skips the outline.
 func (b *builder) mayBegin() bool {
 	if b.outlines++; b.outlines <= b.limits.Outlines {
 		return true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Category is the attribute "category" as written: a comma-separated list of paths
+// Category is the attribute "category", unchanged: a comma-separated list of paths
 // (/Philosophy/Baseball/Mets) and tags (Tourism). In JSON it is a list of strings.
 type Category string
 
@@ -76,7 +76,7 @@ func (c *Category) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// plainJSON encodes v without escaping < and &; the outer encoder escapes them if configured
+// plainJSON encodes v without escaping < and &. The outer encoder escapes them if it is configured
 // to.
 func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer

@@ -7,8 +7,9 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// undeclared starts the URI that the writer declares for a prefix without a declaration, so
-// that other programs accept the document. The parser reads this URI as no namespace.
+// undeclared is the beginning of the URI that the writer declares for a prefix without a
+// declaration, so that other programs accept the document. The parser treats this URI as no
+// namespace.
 const undeclared = "undeclared:"
 
 // sourceURI is the most frequent namespace in lists. Some lists use it without a declaration.
@@ -68,7 +69,7 @@ func (b *builder) outlineAttrs(o *Outline) {
 	if loose {
 		b.fixCase(order, seen)
 	}
-	kept := order[:0] // excludes xmlns and attributes beyond a limit
+	kept := order[:0] // the known attributes, without xmlns and those beyond a limit
 	for i := range b.Attrs {
 		switch f := order[i]; {
 		case f == other:
@@ -93,8 +94,8 @@ func (b *builder) outlineAttrs(o *Outline) {
 	}
 }
 
-// fixCase handles known names in the wrong case. Their values are used when the correctly spelled
-// attribute is missing.
+// fixCase handles known names in the wrong case. The value of such an attribute is used if the
+// correctly spelled attribute is missing.
 func (b *builder) fixCase(order []field, seen int) {
 	for i, f := range order {
 		name := b.Attrs[i].Name
@@ -110,8 +111,8 @@ func (b *builder) fixCase(order []field, seen int) {
 	}
 }
 
-// known stores the value of a known attribute. It returns false when the value does not fit
-// the field.
+// known stores the value of a known attribute. It returns false if the value is invalid for the
+// field.
 func (b *builder) known(o *Outline, f field, raw string) bool {
 	v := b.value(raw)
 	switch f {
@@ -227,7 +228,7 @@ func (b *builder) uri(prefix string) string {
 		return uri
 	}
 	for _, n := range b.d.Namespaces {
-		if n.Prefix == prefix { // an unclosed tag ended the declaration too early
+		if n.Prefix == prefix { // an unclosed tag may have ended the scope of the declaration too early
 			return n.URI
 		}
 	}
@@ -325,7 +326,7 @@ func (b *builder) node(to []Node) []Node {
 	}
 	var n Node
 	if n.Prefix, n.Name = b.name(b.Name); n.Prefix != "" && n.Prefix == b.prefix {
-		n.Prefix = "" // the root's prefix; the writer omits it
+		n.Prefix = "" // do not store the prefix of the root, which the writer omits
 	} else {
 		n.Space = b.uri(n.Prefix)
 	}
@@ -355,8 +356,8 @@ func (b *builder) node(to []Node) []Node {
 	return append(to, tidy(n, elements, empty))
 }
 
-// tidy removes white space between child elements, and stores the text of an element without
-// children in Text.
+// tidy removes white space between child elements. If an element has no children, tidy stores its
+// text in Text.
 func tidy(n Node, elements int, empty bool) Node {
 	switch {
 	case empty && elements == 0:

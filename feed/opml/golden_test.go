@@ -64,7 +64,7 @@ func same(t *testing.T, golden string, got []byte) {
 	}
 }
 
-// sameOutline ignores the problems of a document in comparisons.
+// sameOutline returns comparison options that ignore the problems of a document.
 func sameOutline() cmp.Options {
 	return cmp.Options{
 		cmp.AllowUnexported(opml.Outline{}), cmpopts.EquateEmpty(),

@@ -24,8 +24,8 @@ func (h *Head) at(n headName) *string {
 		&h.OwnerID, &h.Docs, &h.ExpansionState, &h.VertScrollState, &h.WindowTop, &h.WindowLeft, &h.WindowBottom, &h.WindowRight}[n]
 }
 
-// field returns a pointer to the field of the element with this name in any case; nil for
-// unknown names.
+// field returns a pointer to the field of the element with this name in any case, or nil if the
+// name is unknown.
 func (h *Head) field(name string) *string {
 	for n := range headNames {
 		if strings.EqualFold(n.String(), name) {
@@ -49,7 +49,7 @@ func (b *builder) head() {
 	}
 }
 
-// inHead reads one child of <head>, which may be an element that belongs elsewhere.
+// inHead reads one child of <head>. It may be an element that belongs elsewhere.
 func (b *builder) inHead() {
 	inOPML := b.inOPML()
 	switch {
@@ -62,8 +62,8 @@ func (b *builder) inHead() {
 	}
 }
 
-// headElement reads an element that has a field. Elements after a missing end tag end up
-// inside this element; they are found there and read as children of <head>.
+// headElement reads an element that has a field. If its end tag is missing, the following elements
+// are inside this element; they are read as children of <head>.
 //
 // spec:opml20-2007#head
 func (b *builder) headElement() {
@@ -95,8 +95,8 @@ func (b *builder) headElement() {
 	b.keepHead(n, field, where)
 }
 
-// keepHead stores an element in its field. It adds the element to Unknown when the field
-// cannot hold all of it.
+// keepHead stores an element in its field. If the field cannot represent the whole element, the
+// element is also added to Unknown.
 func (b *builder) keepHead(n Node, at *string, where location) {
 	text := strings.TrimSpace(n.allText())
 	switch again := *at != ""; {
@@ -132,8 +132,8 @@ func (n *Node) allText() string {
 	return s.String()
 }
 
-// supersedes reports whether an element of Unknown contains the text of the field with this
-// name and more. The writer then writes only the element.
+// supersedes reports whether an element of Unknown contains the text of the field with this name
+// and more data. In this case the writer writes only that element.
 func (h *Head) supersedes(name headName, text string) bool {
 	for i := range h.Unknown {
 		if n := &h.Unknown[i]; n.Prefix == "" && n.Space == "" && strings.EqualFold(n.Name, name.String()) {

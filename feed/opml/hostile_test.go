@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// hostile returns generators of documents of about n bytes that a careless parser reads
-// slowly.
+// hostile returns generators of documents of about n bytes. A careless parser needs long for these
+// documents.
 func hostile() map[string]func(n int) string {
 	list := func(body string) string {
 		return `<opml version="2.0"><head><title>x</title></head><body>` + body + "</body></opml>"
@@ -64,12 +64,12 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// TestParseTimeIsLinear compares the time for a document with the time for one of twice the
-// length. Quadratic algorithms take four times as long. The fastest of many runs counts.
+// TestParseTimeIsLinear compares the time for a document with the time for one of twice the length.
+// Quadratic algorithms take four times as long. The test uses the fastest of many runs.
 func TestParseTimeIsLinear(t *testing.T) {
 	fulltest.Long(t)
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // disables garbage collection, whose timing is random
-	// Short enough to finish within one time slice on a shared machine.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // switch off garbage collection, whose timing is random
+	// One run is short enough to finish within one time slice on a shared machine.
 	const size, limit, rounds = 1 << 16, 2.5, 200
 	for name, make := range hostile() {
 		one, two := []byte(make(size)), []byte(make(2*size))

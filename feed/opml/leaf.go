@@ -3,9 +3,9 @@ package opml
 import "strings"
 
 // closeLeaves closes the subscriptions in doc that have no end tag, and returns the result and
-// their number. If the document closes no outline at all, every outline is a leaf. The input
-// is a document that is known to be broken: the function distinguishes a subscription that
-// contains others from one that lacks its end tag.
+// their number. If the document closes no outline at all, every outline is a leaf. It is called for
+// documents that are known to be broken. It must distinguish a subscription that contains other
+// outlines from a subscription whose end tag is missing.
 func closeLeaves(doc string) (string, int) {
 	all, folders := true, 0
 	for tag := range tags(doc) {
@@ -23,8 +23,8 @@ func closeLeaves(doc string) (string, int) {
 		if tag.closed || !all && !hasURL(doc[tag.begin:tag.end]) {
 			continue
 		}
-		// An end tag directly after the start tag belongs to it, unless the folders need all
-		// end tags.
+		// An end tag directly after the start tag belongs to this outline, unless the folders need
+		// all end tags.
 		after := strings.TrimLeft(doc[tag.end:min(len(doc), tag.end+200)], " \t\r\n")
 		if ends > folders && strings.HasPrefix(after, "</outline") {
 			continue
@@ -38,10 +38,10 @@ func closeLeaves(doc string) (string, int) {
 	return b.String(), n
 }
 
-// span is the position of a start tag; end is the offset after its >.
+// span is the position of a start tag. end is the offset after its >.
 type span struct {
 	begin, end int
-	closed     bool // written as <outline …/>
+	closed     bool // the tag has the form <outline …/>
 }
 
 // tags iterates over the start tags of outlines.
@@ -73,7 +73,7 @@ func tagEnd(doc string, i int) int {
 		case '<':
 			return i
 		case '"', '\'':
-			// An unmatched quote is skipped.
+			// Skip a quote that has no counterpart.
 			n := strings.IndexByte(doc[i+1:min(len(doc), i+1+longestValue)], c)
 			if n >= 0 {
 				i += n + 1
@@ -84,8 +84,8 @@ func tagEnd(doc string, i int) int {
 	return i
 }
 
-// longestValue limits the search for a closing quote, in bytes. It bounds the cost of a
-// document with many unmatched quotes.
+// longestValue is the maximum distance to a closing quote, in bytes. Without this limit, a document
+// with many single quotes would take very long.
 const longestValue = 4096
 
 func hasURL(tag string) bool {

@@ -48,20 +48,20 @@ package opml
 // Document is an outline with its head. The zero value is an empty list, ready for
 // [Document.Add].
 type Document struct {
-	// Version is "1.0", "1.1" or "2.0", or any other value in the document; "" when the
-	// document has no version. WriteTo writes these three unchanged, and "2.0" for any other
+	// Version is "1.0", "1.1" or "2.0", or any other value that the document contains. It is "" if
+	// the document has no version. WriteTo writes these three unchanged, and "2.0" for any other
 	// value.
 	Version  string `json:"version,omitempty"`
-	Encoding string `json:"encoding,omitempty"` // of the parsed document: "utf-8"
+	Encoding string `json:"encoding,omitempty"` // encoding of the parsed document, such as "utf-8"
 	Head     Head   `json:"head,omitzero"`
 	// Outlines are the top-level outlines of the body.
 	Outlines []Outline `json:"outlines"`
 	// Namespaces are the namespaces that the root element declares with a prefix. The writer
 	// declares any others that it needs.
 	Namespaces []Namespace `json:"namespaces,omitempty"`
-	Attrs      []Attr      `json:"attrs,omitempty"`     // of <opml>, except its version
-	BodyAttrs  []Attr      `json:"bodyAttrs,omitempty"` // of <body>
-	Unknown    []Node      `json:"unknown,omitempty"`   // in <opml> or <body>, except head and outlines
+	Attrs      []Attr      `json:"attrs,omitempty"`     // attributes of <opml>, except its version
+	BodyAttrs  []Attr      `json:"bodyAttrs,omitempty"` // attributes of <body>
+	Unknown    []Node      `json:"unknown,omitempty"`   // elements in <opml> or <body>, except head and outlines
 
 	// Problems lists the repairs and omissions of the parser, in document order. The writer
 	// ignores them.
@@ -79,14 +79,14 @@ type Head struct {
 	OwnerID         string `json:"ownerId,omitempty"` // URL of a page with contact information for the owner
 	Docs            string `json:"docs,omitempty"`
 	ExpansionState  string `json:"expansionState,omitempty"`  // line numbers: see [Head.Expanded]
-	VertScrollState string `json:"vertScrollState,omitempty"` // number of the line at the top of the window
-	WindowTop       string `json:"windowTop,omitempty"`       // pixels, as the three fields below
+	VertScrollState string `json:"vertScrollState,omitempty"` // number of the line that is at the top of the window
+	WindowTop       string `json:"windowTop,omitempty"`       // in pixels, like the three fields below
 	WindowLeft      string `json:"windowLeft,omitempty"`
 	WindowBottom    string `json:"windowBottom,omitempty"`
 	WindowRight     string `json:"windowRight,omitempty"`
 
 	Attrs []Attr `json:"attrs,omitempty"`
-	// Unknown holds all other elements. It also holds a known element that has attributes or
+	// Unknown contains all other elements. It also contains a known element that has attributes or
 	// child elements, or that is repeated with a different text.
 	Unknown []Node `json:"unknown,omitempty"`
 }
@@ -97,12 +97,12 @@ type Head struct {
 type Outline struct {
 	Text  string `json:"text"`            // displayed text; may contain HTML
 	Title string `json:"title,omitempty"` // title that the feed itself has
-	// Type is "rss" for a subscription to a feed of any format. "link" and "include" have a
-	// URL. "" is a line of text or a folder. Other values are free to use.
+	// Type is "rss" for a subscription to a feed of any format. The types "link" and "include" have
+	// a URL. "" is a line of text or a folder. Programs may use other values.
 	Type        string   `json:"type,omitempty"`
 	XMLURL      string   `json:"xmlUrl,omitempty"`  // URL of the feed
-	HTMLURL     string   `json:"htmlUrl,omitempty"` // of the feed's website
-	URL         string   `json:"url,omitempty"`     // of a link or an include
+	HTMLURL     string   `json:"htmlUrl,omitempty"` // URL of the feed's website
+	URL         string   `json:"url,omitempty"`     // URL of a link or an include
 	Description string   `json:"description,omitempty"`
 	Language    string   `json:"language,omitempty"` // language of the feed
 	Version     string   `json:"version,omitempty"`  // feed format: RSS1, RSS, RSS2, scriptingNews, ATOM
@@ -116,8 +116,8 @@ type Outline struct {
 	Unknown  []Node    `json:"unknown,omitempty"` // text, and elements except outlines
 	Outlines []Outline `json:"outlines,omitempty"`
 
-	// order has one byte for each attribute in document order, if that differs from the
-	// default order: see attribute.go.
+	// order contains one byte for each attribute, in document order. It is empty if that is the
+	// default order; see attribute.go.
 	order string
 }
 
@@ -130,11 +130,11 @@ type Namespace struct {
 // Node is an element that this package does not interpret, with its content. A node without a
 // name is text between elements.
 type Node struct {
-	Space    string `json:"space,omitempty"`  // namespace URI; "" when the element has none or the prefix is undeclared
+	Space    string `json:"space,omitempty"`  // namespace URI; "" if the element has none or its prefix is undeclared
 	Prefix   string `json:"prefix,omitempty"` // as written
 	Name     string `json:"name,omitempty"`   // local name, as written
 	Attrs    []Attr `json:"attrs,omitempty"`
-	Text     string `json:"text,omitempty"` // of a text node, or of an element without child elements
+	Text     string `json:"text,omitempty"` // text of a text node, or of an element without child elements
 	Children []Node `json:"children,omitempty"`
 }
 

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// FeedURL returns the URL of the feed that the outline subscribes to; "" when it is not a
-// subscription. It accepts the attribute url as well as xmlUrl, because a few programs write
-// url.
+// FeedURL returns the URL of the feed that the outline subscribes to; or "" if the outline is not a
+// subscription. It accepts the attribute url as well as xmlUrl, because a few programs write url.
 //
 // spec:opml20-2007#subscription
 func (o *Outline) FeedURL() string {
@@ -26,9 +25,9 @@ func (o *Outline) isFeedType() bool {
 	return strings.EqualFold(o.Type, "rss") || strings.EqualFold(o.Type, "atom") || strings.EqualFold(o.Type, "feed")
 }
 
-// IncludeURL returns the URL of the OPML document that the outline includes; "" when it
-// includes none. An outline includes a document if its type is "include", or if its type is
-// "link" and the URL ends with .opml.
+// IncludeURL returns the URL of the OPML document that the outline includes; or "" if it includes
+// none. An outline includes a document if its type is "include", or if its type is "link" and the
+// URL ends with .opml.
 //
 // spec:opml20-2007#inclusion
 func (o *Outline) IncludeURL() string {
@@ -48,7 +47,7 @@ func (o *Outline) IncludeURL() string {
 	return ""
 }
 
-// IsFolder reports whether the outline contains others and is not a subscription.
+// IsFolder reports whether the outline contains other outlines and is not a subscription.
 func (o *Outline) IsFolder() bool { return len(o.Outlines) > 0 && o.FeedURL() == "" }
 
 // Expanded returns the line numbers in ExpansionState, counted from 1. It omits invalid
@@ -65,9 +64,9 @@ func (h *Head) Expanded() []int {
 	return lines
 }
 
-// All iterates over every outline in document order. The path holds the texts of the enclosing
-// outlines, from the outermost. You may keep the path and change outlines, but not add or
-// remove any during the iteration.
+// All iterates over every outline in document order. The path contains the texts of the enclosing
+// outlines, the outermost first. You may keep the path and change outlines, but not add or remove
+// any during the iteration.
 func (d *Document) All() iter.Seq2[[]string, *Outline] {
 	return func(yield func([]string, *Outline) bool) {
 		walk(nil, d.Outlines, func(*Outline) bool { return true }, yield)
@@ -75,7 +74,7 @@ func (d *Document) All() iter.Seq2[[]string, *Outline] {
 }
 
 // Feeds iterates over every subscription in document order; see [Outline.FeedURL]. The path
-// holds the names of the enclosing folders, from the outermost. Commented-out outlines and all
+// contains the names of the enclosing folders, the outermost first. Commented-out outlines and all
 // outlines below them are omitted.
 //
 //	for folders, feed := range list.Feeds() { … }
@@ -104,8 +103,8 @@ func (d *Document) withURL(url func(*Outline) string) iter.Seq2[[]string, *Outli
 	}
 }
 
-// walk visits list and all outlines below it, except outlines that counts excludes. It returns
-// false when visit does.
+// walk visits the outlines in list and all outlines below them, except those that counts excludes.
+// If visit returns false, walk stops and returns false.
 func walk(path []string, list []Outline, counts func(*Outline) bool, visit func([]string, *Outline) bool) bool {
 	for i := range list {
 		o := &list[i]
@@ -135,9 +134,9 @@ func (o *Outline) label() string {
 	return o.Title
 }
 
-// Add appends an outline to the folder at path, from the outermost folder; without a path, it
-// appends to the top level. It creates missing folders. If the outline has no text, its title
-// or URL becomes the text. A subscription without a type gets the type "rss".
+// Add appends an outline to the folder at path, which names the outermost folder first; without a
+// path, it appends to the top level. It creates missing folders. If the outline has no text, its
+// title or URL becomes the text. A subscription without a type gets the type "rss".
 func (d *Document) Add(o Outline, path ...string) {
 	if o.Text == "" {
 		o.Text = firstOf(o.Title, o.XMLURL, o.HTMLURL, o.URL)

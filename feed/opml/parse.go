@@ -21,12 +21,12 @@ type Options struct {
 // Limits bound the resources that one document may use. The parser omits content beyond a
 // limit and records a problem that names the limit. Defaults are in brackets.
 type Limits struct {
-	Bytes      int // of the document as received [16 MiB]; negative: no limit
-	Outlines   int // [100,000]; negative: no limit
-	Depth      int // of nested elements [100]
-	Attributes int // of one element [256]
-	Unknown    int // elements and attributes that have no field [200,000]; negative: no limit
-	Problems   int // listed one by one; further ones are only counted [100]
+	Bytes      int // bytes of the document as received [16 MiB]; negative: no limit
+	Outlines   int // number of outlines [100,000]; negative: no limit
+	Depth      int // depth of nested elements [100]
+	Attributes int // attributes of one element [256]
+	Unknown    int // elements and attributes without a field [200,000]; negative: no limit
+	Problems   int // problems that are listed; further problems are only counted [100]
 }
 
 const noLimit = int(^uint(0) >> 1)
@@ -92,8 +92,8 @@ func ParseBytes(doc []byte, o *Options) (*Document, error) {
 	}
 	b.read()
 	if b.hasUnclosed() {
-		// The whole document is known now: elements after an unclosed tag were read as its
-		// children.
+		// Repair the document only now that it is completely known: elements after an unclosed tag
+		// were read as its children.
 		if repaired, n := closeLeaves(text); n > 0 {
 			again := newBuilder(repaired, limits)
 			again.lines = b.lines
@@ -120,7 +120,7 @@ func unclosed(n int) Problem {
 	return Problem{Kind: ProblemUnclosed, Message: fmt.Sprintf("Outlines without an end tag: %d; each is read as an empty element.", n)}
 }
 
-// farthest limits the bytes of other content before <opml>.
+// farthest is the maximum number of bytes of other content before <opml>.
 const farthest = 64 << 10
 
 // root finds the beginning of the outline in text, which is doc after decoding.

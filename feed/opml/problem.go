@@ -20,12 +20,12 @@ const (
 	ProblemEncoding  = "encoding"  // declared and real encoding differ, or the encoding is unknown
 	ProblemJunk      = "junk"      // content before or after the document
 	ProblemNamespace = "namespace" // an undeclared prefix
-	ProblemVersion   = "version"   // no version, or an unknown one
-	ProblemDate      = "date"      // an unreadable date
-	ProblemValue     = "value"     // any other unreadable value
+	ProblemVersion   = "version"   // the version is missing or unknown
+	ProblemDate      = "date"      // a date that cannot be parsed
+	ProblemValue     = "value"     // any other value that cannot be parsed
 	ProblemMissing   = "missing"   // a required element or attribute is missing
 	ProblemStructure = "structure" // an element in the wrong place
 	ProblemDuplicate = "duplicate" // a repeated element of the head
 	ProblemLimit     = "limit"     // the document exceeds a limit
-	ProblemMore      = "and-more"  // the number of problems that are not listed
+	ProblemMore      = "and-more"  // states the number of problems that are not listed
 )

@@ -10,7 +10,7 @@ import (
 // read reads the whole text.
 func (b *builder) read() {
 	for first := true; ; first = false {
-		// The calls below read each element to its end, so only start tags occur here.
+		// The calls below read each element to its end, so that only start tags occur here.
 		switch kind := b.next(); {
 		case kind == scan.EOF:
 			return
@@ -126,8 +126,8 @@ func (b *builder) child() {
 	}
 }
 
-// outline reads an outline with all outlines below it. Finished children wait on the stack
-// after their parent, so that each list is allocated once, at its final size.
+// outline reads an outline with all outlines below it. Finished children stay on the stack after
+// their parent, so that each list is allocated once, at its final size.
 func (b *builder) outline() {
 	if !b.mayBegin() {
 		return
@@ -159,7 +159,7 @@ func (b *builder) outline() {
 		}
 	}
 	b.ended(begin)
-	o := &b.stack[at] // the stack may have been reallocated
+	o := &b.stack[at] // get the pointer again, because the stack may have been reallocated
 	if below := b.stack[at+1:]; len(below) > 0 {
 		o.Outlines = append(make([]Outline, 0, len(below)), below...)
 		clear(below)
@@ -176,7 +176,7 @@ func (b *builder) ended(begin int) {
 	const end = "</outline"
 	at := b.Offset()
 	switch {
-	case at == begin: // <outline …/>
+	case at == begin: // the element has the form <outline …/>
 	case b.From(at) == "":
 		b.atEnd++
 	case !hasPrefixFold(b.From(at), end):
@@ -194,7 +194,7 @@ func hasPrefixFold(s, prefix string) bool {
 func (b *builder) finish() *Document {
 	d := &b.d
 	if d.Outlines = b.stack; d.Outlines == nil {
-		d.Outlines = []Outline{} // an empty list, not nil
+		d.Outlines = []Outline{} // an empty list, which JSON encodes as [] and not as null
 	}
 	d.Unknown = b.stray.node(d.Unknown)
 	d.Head.Unknown = b.inHeads.node(d.Head.Unknown)

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	streamPiece = 128 << 10 // bytes that a stream reads at a time; a tag may be half as long
-	maxWhole    = 8 << 20   // bytes of a document that must be in memory
+	streamPiece = 128 << 10 // number of bytes that a stream reads at a time; a tag may have half of this length
+	maxWhole    = 8 << 20   // maximum bytes of a document that must be in memory as a whole
 )
 
 // Stream reads a document piece by piece, without holding it in memory. Create it with [Open].
 type Stream struct {
-	// Feeds is the number of subscriptions, counted as [Document.Feeds] does.
+	// Feeds is the number of subscriptions, counted in the way of [Document.Feeds].
 	Feeds int
 
 	r      io.ReadSeeker
-	piece  int // bytes to read at a time
+	piece  int // number of bytes to read at a time
 	limits Limits
-	first  string // the first piece, from where the OPML begins
-	lines  int    // lines before first
-	whole  bool   // first holds the whole document
+	first  string // the first piece, from the beginning of the OPML on
+	lines  int    // number of lines before first
+	whole  bool   // first contains the whole document
 	cut    bool   // the document exceeds the byte limit
 	found  []Problem
-	in     charset.Result // decoding result, without its text
+	in     charset.Result // result of the decoding, without the text
 }
 
 // Open scans a document of any length once and prepares it for [Stream.Walk]. A document that
@@ -149,10 +149,10 @@ func (s *Stream) count() (*builder, error) {
 }
 
 // Walk reads the document and calls visit with each subscription and each included list, in
-// document order; see [Document.Feeds] and [Document.Includes]. folders holds the names of the
-// enclosing folders, from the outermost. The outline that visit receives has no outlines below
-// it and no unknown attributes or elements. The returned document has only its head and its
-// problems. An error of visit stops the walk, and Walk returns it. You may call Walk again.
+// document order; see [Document.Feeds] and [Document.Includes]. folders contains the names of the
+// enclosing folders, the outermost first. The outline that visit receives has no outlines below it
+// and no unknown attributes or elements. The returned document has only its head and its problems.
+// An error of visit stops the walk, and Walk returns it. You may call Walk again.
 func (s *Stream) Walk(visit func(folders []string, o *Outline) error) (*Document, error) {
 	b, err := s.read(visit)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *Stream) read(visit func([]string, *Outline) error) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.next(s.piece) // discards the first piece, which s.first holds
+	w.next(s.piece) // discard the first piece, which s.first contains already
 	b.source, b.piece = w.next, s.piece
 	b.read()
 	if b.stopped != nil {
@@ -202,13 +202,13 @@ func (s *Stream) window() (*window, error) {
 // window returns a document piece by piece. Each piece ends at a character boundary.
 type window struct {
 	r    io.Reader
-	left int    // bytes that may still be read
+	left int    // number of bytes that may still be read
 	part []byte // the first bytes of an incomplete character
 	cut  bool   // the document exceeds the byte limit
 	err  error
 }
 
-// next returns the next piece, of about size bytes; "" at the end and after an error.
+// next returns the next piece, of about size bytes. It returns "" at the end and after an error.
 func (w *window) next(size int) string {
 	if w.err != nil {
 		return ""
@@ -243,7 +243,7 @@ func (w *window) next(size int) string {
 
 // readAhead keeps enough of a stream in memory for the next event.
 func (b *builder) readAhead() {
-	for size := b.piece; b.source != nil; size *= 2 { // doubling avoids copying a long comment many times
+	for size := b.piece; b.source != nil; size *= 2 { // double the size, so that a long comment is not copied many times
 		rest, pending := b.Unread()
 		if pending || len(rest) >= b.piece/2 && !open(rest) {
 			return
@@ -271,7 +271,7 @@ func open(text string) bool {
 	return false
 }
 
-// maxWords limits the stray texts of a streamed outline that may serve as its name.
+// maxWords is the maximum number of stray texts of a streamed outline that may become its name.
 const maxWords = 20
 
 // pass reads an outline of a stream. It calls visit as soon as the outline's name is known.
@@ -316,8 +316,9 @@ func (b *builder) pass() {
 	b.stack = b.stack[:at]
 }
 
-// hand passes the outline at an index of the stack to visit, unless the outline is commented
-// out or refers to neither a feed nor a list. text is its name if it has no other.
+// hand passes the outline at an index of the stack to visit. It skips an outline that is commented
+// out, or that refers to neither a feed nor a list. text is the name of the outline if it has no
+// other name.
 func (b *builder) hand(at int, text strayText) {
 	o := &b.stack[at]
 	if o.Text == "" {

@@ -218,8 +218,8 @@ func (e *endless) Read(b []byte) (int, error) {
 		case e.at > e.lines:
 			return 0, io.EOF
 		default:
-			// Each element has a unique name: the scanner's cache of names must not retain the
-			// pieces.
+			// Each element has another name: the scanner's cache of names must not keep the pieces
+			// in memory.
 			e.rest = fmt.Appendf(nil, "<outline text='%d' xmlUrl='http://f%d.example/'><Name%d>%s</Name%d></outline>words\n", e.at, e.at, e.at, bytes.Repeat([]byte("x"), 300), e.at)
 		}
 		e.at++
@@ -229,7 +229,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Not parallel: the test measures the heap.
+// This test does not run in parallel, because it measures the heap.
 func TestStreamUsesConstantMemory(t *testing.T) {
 	heap := func() int64 {
 		runtime.GC()

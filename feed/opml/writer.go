@@ -9,11 +9,10 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// WriteTo writes the document as indented XML in UTF-8. The version is Document.Version if
-// that is 1.0 or 1.1, and 2.0 otherwise. It adds only two things: an attribute text to every
-// outline, and the type "rss" to an outline with an xmlUrl but no type. Characters that XML
-// cannot represent become U+FFFD. A name that XML does not allow is an error, and nothing is
-// written then.
+// WriteTo writes the document as indented XML in UTF-8. The version is Document.Version if that is
+// 1.0 or 1.1, and 2.0 otherwise. It adds only two things: an attribute text to every outline, and
+// the type "rss" to an outline with an xmlUrl but no type. Characters that XML cannot represent
+// become U+FFFD. If a name is not allowed in XML, WriteTo returns an error and writes nothing.
 func (d *Document) WriteTo(w io.Writer) (int64, error) {
 	b, err := d.AppendXML(nil)
 	if err != nil {
@@ -38,7 +37,7 @@ type writer struct {
 	b      []byte
 	scope  []Namespace // declarations in scope, the innermost last
 	names  []string    // attributes of the current tag
-	used   []string    // prefixes in the current tag
+	used   []string    // prefixes that the current tag uses
 	invent int         // number of generated prefixes
 	err    error
 }
@@ -135,7 +134,7 @@ func (w *writer) outlineAttrs(o *Outline) {
 	w.attrs(others)
 }
 
-// field writes a known attribute. It omits an empty one unless must is true.
+// field writes a known attribute. If the attribute is empty, it is written only if must is true.
 func (w *writer) field(o *Outline, f field, must bool) {
 	value := o.value(f)
 	switch {
@@ -154,7 +153,7 @@ func (w *writer) field(o *Outline, f field, must bool) {
 	w.known(f.String(), value)
 }
 
-// known writes an attribute whose name is known to be valid.
+// known writes an attribute whose name needs no check.
 func (w *writer) known(name, value string) {
 	w.names = append(w.names, name)
 	w.s(" " + name + `="`)
@@ -176,7 +175,7 @@ func (w *writer) attr(a Attr) {
 		prefix, local = "", a.Name
 	}
 	if prefix == "xmlns" || prefix == "" && local == "xmlns" {
-		return // the writer makes its own declarations
+		return // the writer writes declarations of its own
 	}
 	if !w.valid(local) || prefix != "" && !w.valid(prefix) {
 		return
@@ -190,7 +189,7 @@ func (w *writer) attr(a Attr) {
 	}
 	unique := name
 	if prefix != "" {
-		unique = w.lookup(prefix) + " " + local // two prefixes may have the same namespace
+		unique = w.lookup(prefix) + " " + local // compare by namespace, because two prefixes may have the same namespace
 	}
 	if slices.Contains(w.names, unique) {
 		return
@@ -201,8 +200,7 @@ func (w *writer) attr(a Attr) {
 	w.s(`"`)
 }
 
-// valid reports whether XML allows a name; a name that it does not allow becomes the writer's
-// error.
+// valid reports whether XML allows a name. If not, it sets the writer's error.
 func (w *writer) valid(name string) bool {
 	if simpleName(name) || xmlsafe.IsName(name) {
 		return true
@@ -213,7 +211,7 @@ func (w *writer) valid(name string) bool {
 	return false
 }
 
-// lookup returns the namespace of a prefix; "" when the prefix is undeclared.
+// lookup returns the namespace of a prefix, or "" if the prefix is undeclared.
 func (w *writer) lookup(prefix string) string {
 	if prefix == "xml" {
 		return xmlURI
@@ -241,8 +239,8 @@ func (w *writer) declare(prefix, uri string) {
 	w.s(`"`)
 }
 
-// bound returns a prefix that is bound to uri in the current tag: the preferred one, unless the
-// tag uses it for another namespace.
+// bound returns a prefix that is bound to uri in the current tag. It is the preferred prefix,
+// unless the tag uses that prefix for another namespace.
 func (w *writer) bound(prefix, uri string, element bool) string {
 	now := w.lookup(prefix)
 	switch {
@@ -315,8 +313,8 @@ func (w *writer) node(n *Node) {
 	w.scope = w.scope[:inner]
 }
 
-// value appends an attribute value. White space that a parser would turn into a space becomes
-// a reference.
+// value appends an attribute value. White space other than a space becomes a reference, because
+// parsers would turn it into a space.
 func (w *writer) value(s string) { w.escaped(s, true) }
 
 func (w *writer) text(s string) { w.escaped(s, false) }

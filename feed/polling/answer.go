@@ -17,13 +17,13 @@ import (
 // Cause is the reason for a check.
 type Cause string
 
-// The causes of a check.
+// The causes of a check. Values are stored.
 const (
 	Poll      Cause = ""          // the check was due
 	Pushed    Cause = "push"      // a hub announced a change
-	Delivered Cause = "delivered" // a hub delivered the content; the feed's server was not contacted
+	Delivered Cause = "delivered" // a hub delivered the content, so the feed's server was not contacted
 	ByHand    Cause = "by-hand"   // a user requested the check
-	FollowUp  Cause = "follow-up" // an announced change is verified once more: see State.FollowUpAt
+	FollowUp  Cause = "follow-up" // the feed is read once more after an announced change; see State.FollowUpAt
 )
 
 // ErrorKind is the reason why a check has no usable response.
@@ -35,47 +35,47 @@ const (
 	ErrUnreachable ErrorKind = "unreachable" // no server responds, or the connection was lost
 	ErrTimeout     ErrorKind = "timed-out"
 	ErrTLS         ErrorKind = "tls"
-	ErrMalformed   ErrorKind = "malformed" // not HTTP, or a body that cannot be decoded
+	ErrMalformed   ErrorKind = "malformed" // the response is not HTTP, or its body cannot be decoded
 	ErrTooLarge    ErrorKind = "too-large"
 	ErrRedirects   ErrorKind = "too-many-redirects"
 	ErrBadURL      ErrorKind = "bad-url"
 	ErrRefused     ErrorKind = "refused" // blocked by the caller's own address filter
-	ErrLocal       ErrorKind = "ours"    // cancelled, or out of local resources: not the feed's failure
+	ErrLocal       ErrorKind = "ours"    // the request was cancelled, or this machine lacks resources, so it is not the feed's failure
 
 	ErrStatus        ErrorKind = "status"       // an error status
 	ErrNotFeed       ErrorKind = "not-feed"     // a web page or another document that is not a feed
 	ErrUnexpected304 ErrorKind = "unasked-304"  // 304 to a request without validators
-	ErrLimited       ErrorKind = "limited"      // 429, or 503 with Retry-After: a request to wait, not a failure
+	ErrLimited       ErrorKind = "limited"      // 429, or 503 with Retry-After: the server asks to wait, which is not a failure
 	ErrRedirect      ErrorKind = "bad-redirect" // a redirect document without a usable target
 )
 
 // Hop is one redirect that was followed.
 type Hop struct {
-	Status   int // 301, 302, 303, 307, 308; 301 for a redirect document
+	Status   int // 301, 302, 303, 307 or 308; 301 for a redirect document
 	From, To string
-	Document bool // an XML <redirect> document, not an HTTP redirect
+	Document bool // the redirect is an XML <redirect> document, not an HTTP redirect
 }
 
 // Answer is the result of a check.
 type Answer struct {
 	Cause  Cause
 	Full   bool        // the request contained none of the State's validators
-	Status int         // of the last response; 0: no response
+	Status int         // status of the last response; 0: no response
 	Header http.Header // headers of the last response
-	URL    string      // the final URL after all redirects; "": the feed's own
+	URL    string      // final URL after all redirects; "": the URL of the feed
 	Hops   []Hop       // redirects in the order of the requests
 
-	Error  ErrorKind // the reason why there is no response; "": there is one
-	Detail string    // of an error, for people: one clause
+	Error  ErrorKind // reason why there is no response; "": there is a response
+	Detail string    // one clause that describes the error, for people
 
-	// Hash is a hash of the decoded body by any stable function; "" if there is none. Without
-	// a hash, an answer with an unchanged document counts as changed.
+	// Hash is a hash of the decoded body by any stable function; "": unknown. Without a hash, an
+	// unchanged document counts as changed.
 	Hash string
-	// Hints are the hints of the document. Nil means that the body was not parsed as a feed. A
-	// body with the same hash as the last feed is a feed nevertheless.
+	// Hints are the hints of the document. Nil means that the body was not parsed as a feed. If the
+	// body has the same hash as the last feed, it counts as a feed even without Hints.
 	Hints *feed.Hints
-	Moved *feed.Moved // the new URL, or the end of the feed, that the document declares; nil: neither
-	Dates []time.Time // of the items, in any order
+	Moved *feed.Moved // set if the document declares a new URL or the end of the feed; nil: it declares neither
+	Dates []time.Time // dates of the items, in any order
 	Looks string      // the kind of a document that is not a feed
 }
 
@@ -104,9 +104,9 @@ func (a *Answer) Read(f *feed.Feed, err error) {
 	}
 }
 
-// Follow returns the redirect of a redirect document; ok is false if a is not one. Read hop.To
-// as part of the same check and append hop to the answer's hops, as an HTTP client does for
-// status 301.
+// Follow returns the redirect that a redirect document declares. If a is not such a document, ok is
+// false. Read hop.To as part of the same check and append hop to the answer's hops, as an HTTP
+// client does for status 301.
 func (a Answer) Follow(s State) (hop Hop, ok bool) {
 	if a.Moved == nil || a.Moved.From != "redirect" || a.Moved.Gone || len(a.Hops) >= MaxRedirects {
 		return Hop{}, false
@@ -130,8 +130,8 @@ func (a Answer) from(s State) string {
 	return s.URL
 }
 
-// Same reports whether the body equals the last one. Then it does not need to be parsed, and
-// no item changes.
+// Same reports whether the body equals the last body. If so, it need not be parsed, and no item has
+// changed.
 func (a Answer) Same(s State) bool { return a.Hash != "" && a.Hash == s.Hash }
 
 // verdict is the classification of an answer.
@@ -171,8 +171,8 @@ func (a Answer) verdict(s State) verdict {
 	case a.Hints != nil:
 		return verdict{outcome: Changed}
 	}
-	// An HTML page at the feed's URL is a maintenance page or a lost domain. Neither is a
-	// reason to discard data.
+	// An HTML page at the feed's URL may be a maintenance page or belong to a lost domain. In
+	// neither case may data be discarded.
 	return failed(ErrNotFeed, "%s", notFeedText(a.Looks))
 }
 
@@ -190,7 +190,7 @@ func (a Answer) notModified(s State) verdict {
 	case v.Empty() || a.Full:
 		return failed(ErrUnexpected304, "304 Not Modified to a request without validators")
 	case !sameURL(a.from(s), v.URL):
-		// Two servers can use the same validator for different feeds.
+		// Different servers can use the same validator for different feeds.
 		return verdict{outcome: Doubtful, text: "304 from " + a.from(s) + ", which did not send the validators"}
 	case a.Cause.verifies() && !validator.Confirms(v.ETag, a.Header.Get("ETag")):
 		return verdict{outcome: Doubtful, text: "304 with another ETag than the one that was sent"}
@@ -265,7 +265,7 @@ func notFeedText(looks string) string {
 	return short(looks) + ", not a feed"
 }
 
-// short prepares text of another server for use in a sentence.
+// short shortens a text from another server for use in a sentence.
 func short(s string) string {
 	if len(s) > 4<<10 {
 		s = s[:4<<10]
@@ -294,7 +294,7 @@ func resolve(base, to string) string {
 	return u.String()
 }
 
-// sameURL compares URLs without the user name and fragment, which are not sent.
+// sameURL reports whether two URLs are equal without user name and fragment, which are not sent.
 func sameURL(a, b string) bool { return a == b || bare(a) == bare(b) }
 
 func bare(raw string) string {
@@ -310,7 +310,7 @@ func bare(raw string) string {
 	return u.String()
 }
 
-// newest returns the dates that count for the posting rhythm: none in the future, the latest
+// newest returns the dates that count for the posting rhythm: those not in the future, the latest
 // first, at most limit of them.
 func newest(dates []time.Time, now time.Time, limit int) []time.Time {
 	var out []time.Time

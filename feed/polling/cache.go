@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Cache is the freshness that the last response declared.
+// Cache describes how long the last response is fresh, as the response declared.
 type Cache struct {
-	From    string        `json:"from,omitempty"`    // the source: "max-age", "expires", "no-cache", "no-store"; "": none
-	Value   string        `json:"value,omitempty"`   // the original value of max-age or Expires
+	From    string        `json:"from,omitempty"`    // the header that declared it: "max-age", "expires", "no-cache" or "no-store"; "": none
+	Value   string        `json:"value,omitempty"`   // unchanged value of max-age or Expires
 	Seen    time.Time     `json:"seen,omitzero"`     // time of the response
-	Fresh   time.Duration `json:"fresh,omitzero"`    // counted from Seen, in nanoseconds
-	Problem string        `json:"problem,omitempty"` // the problem with an invalid Value
+	Fresh   time.Duration `json:"fresh,omitzero"`    // duration from Seen on, in nanoseconds
+	Problem string        `json:"problem,omitempty"` // what is wrong with an invalid Value
 }
 
-// Until returns the time when freshness ends; the zero time if the response was never fresh.
+// Until returns the time at which the response stops being fresh, or the zero time if it was never
+// fresh.
 func (c Cache) Until() time.Time {
 	if c.Fresh <= 0 {
 		return time.Time{}
@@ -23,7 +24,7 @@ func (c Cache) Until() time.Time {
 	return c.Seen.Add(c.Fresh)
 }
 
-// longestFresh prevents overflow when times are added. It exceeds every bound of a wait.
+// longestFresh prevents an overflow when times are added. It is greater than every bound of a wait.
 const longestFresh = 366 * 24 * time.Hour
 
 // cacheOf reads the freshness from h. ok is false if h declares none, as most 304 responses
@@ -55,8 +56,8 @@ func cacheOf(h http.Header, now time.Time) (c Cache, ok bool) {
 	return c, false
 }
 
-// expires measures by the server's own clock, which can differ from the local one. An invalid
-// date means already expired.
+// expires compares Expires with the Date of the same server, because its clock can differ from the
+// local clock. An invalid date means that the response is already expired.
 func expires(c Cache, raw string, h http.Header) Cache {
 	c.From, c.Value = "expires", short(raw)
 	at, err := http.ParseTime(raw)
@@ -70,7 +71,7 @@ func expires(c Cache, raw string, h http.Header) Cache {
 	if err != nil {
 		date = c.Seen
 	}
-	// Sub returns the longest possible duration on overflow.
+	// If the difference overflows, Sub returns the longest possible duration.
 	c.Fresh = min(max(0, at.Sub(date)-age(h)), longestFresh)
 	return c
 }
@@ -80,8 +81,8 @@ type cacheControl struct {
 	noCache, noStore bool
 }
 
-// directives reads Cache-Control as a private cache, so it ignores s-maxage. The first of
-// several max-age directives is used.
+// directives reads Cache-Control as a private cache, so it ignores s-maxage. If max-age is
+// repeated, the first one counts.
 func directives(h http.Header) (c cacheControl) {
 	for _, line := range h.Values("Cache-Control") {
 		for part := range splitQuoted(line) {
@@ -96,7 +97,7 @@ func directives(h http.Header) (c cacheControl) {
 					}
 				}
 			case "no-cache":
-				c.noCache = c.noCache || !given // with field names, it applies to those fields only
+				c.noCache = c.noCache || !given // a no-cache with field names applies to these fields only
 			case "no-store":
 				c.noStore = true
 			}
@@ -124,13 +125,14 @@ func splitQuoted(s string) func(yield func(string) bool) {
 	}
 }
 
-// age returns how long the response was stored in caches along the way.
+// age returns how long the response was in caches between server and client.
 func age(h http.Header) time.Duration {
 	d, _ := seconds(strings.TrimSpace(h.Get("Age")))
 	return d
 }
 
-// seconds reads a string of digits. A number that is too large becomes longestFresh.
+// seconds reads a number that consists of digits only. If it is too large, the result is
+// longestFresh.
 func seconds(s string) (d time.Duration, ok bool) {
 	if s == "" {
 		return 0, false
@@ -166,7 +168,7 @@ func usable(s string) string {
 	return s
 }
 
-// confirm replaces the validators that a 304 response names.
+// confirm returns v with the validators that a 304 response contains.
 func (v Validators) confirm(h http.Header) Validators {
 	got := validatorsOf(h, v.URL)
 	if got.ETag != "" {

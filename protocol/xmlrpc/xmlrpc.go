@@ -78,7 +78,7 @@ type Call struct {
 // Fault is the response of a method that failed. It is an error: [ParseResponse] and
 // [Client.Call] return it for a fault, and a method may return it to set code and text.
 type Fault struct {
-	// Code is any number. The constants have a common meaning.
+	// Code may be any number. The constants have a common meaning.
 	Code int
 	// String describes the failure, for people.
 	String string
@@ -102,7 +102,7 @@ const (
 	CodeLogin    = 403    // wrong name or password
 )
 
-// Errors for errors.Is.
+// Errors for use with errors.Is.
 var (
 	// ErrTooLarge means that a document exceeds its limit of bytes.
 	ErrTooLarge = xmlsafe.ErrTooLarge
@@ -121,8 +121,8 @@ var (
 	// ErrParams is for methods. An error that wraps it is sent with CodeParams and the
 	// error's text, without this package's prefix.
 	ErrParams = errors.New("xmlrpc: wrong parameters")
-	// ErrLogin is for methods. An error that wraps it means that the name or password is
-	// wrong, and is sent with CodeLogin. It ends a batch, so one request cannot try many
+	// ErrLogin is for methods. An error that wraps it means that the name or password is wrong, and
+	// is sent with CodeLogin. It also ends a batch of calls, so that one request cannot try many
 	// passwords.
 	ErrLogin = errors.New("xmlrpc: log-in failed")
 )
@@ -142,9 +142,9 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("xmlrpc: line %d: %s",
 // Unwrap returns Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Sniff reports whether a body that starts with prefix is a call. Servers with several
-// protocols at one URL use it. A kilobyte is enough unless the document starts with long
-// comments. Nothing else is checked.
+// Sniff reports whether a body that starts with prefix is a call. Servers with several protocols at
+// one URL use Sniff. A prefix of a kilobyte is enough, unless the document starts with long
+// comments. Sniff checks nothing else.
 func Sniff(prefix []byte) bool {
 	root, ok := xmlsafe.Root(prefix)
 	return ok && root == "methodCall"
