@@ -18,7 +18,7 @@ func (p *parser) cdf() {
 	p.each(func() { p.channelElement(s) })
 }
 
-// siblings tells the scanner that the items of the channel at this depth are not nested. Many
+// siblings declares that the items of the channel at this depth are not nested. Many
 // <ITEM> elements have no end tag, and would otherwise contain the following items.
 func (p *parser) siblings(depth int) {
 	name := "item"

@@ -7,7 +7,7 @@ const (
 	ProblemStrayEnd  = "stray-end"    // an end tag without a start tag
 	ProblemMarkup    = "markup"       // a stray <, a bad tag, a bad comment
 	ProblemAttribute = "attribute"    // an attribute that is unquoted, repeated or without a value
-	ProblemEntity    = "entity"       // a bare & or an entity that XML does not have
+	ProblemEntity    = "entity"       // a bare &, or an entity that XML does not define
 	ProblemCharacter = "character"    // control characters, or bytes that are invalid in the encoding
 	ProblemEncoding  = "encoding"     // declared and real encoding differ, or the name is unknown
 	ProblemJunk      = "junk"         // text before or after the document
@@ -21,5 +21,5 @@ const (
 	ProblemLimit     = "limit"        // a limit was reached
 	ProblemType      = "content-type" // the Content-Type header is not the type of a feed
 	ProblemDuplicate = "duplicate"    // two items with the same id
-	ProblemMore      = "and-more"     // counts the problems that are not listed
+	ProblemMore      = "and-more"     // states the number of problems that are not listed
 )

@@ -19,7 +19,7 @@ type validDocument struct {
 	name string
 	doc  []byte
 	feed *feed.Feed
-	root int // offset after the tags that identify the document as a feed
+	root int // offset after the tags by which the document is recognized as a feed
 }
 
 // validDocuments returns the golden documents without problems, and some generated ones.
@@ -31,11 +31,11 @@ func validDocuments(t *testing.T) []validDocument {
 		if err != nil || len(f.Problems) > 0 || !utf8.Valid(doc) {
 			return
 		}
-		if f.Format == feed.JSONFeed || f.Format == feed.MCF { // their items can depend on later parts
+		if f.Format == feed.JSONFeed || f.Format == feed.MCF { // items of these formats can depend on later parts of the document
 			return
 		}
 		root := afterTag(doc, 0)
-		if bytes.Contains(doc[:root], []byte("RDF")) { // the root rdf:RDF does not identify a feed
+		if bytes.Contains(doc[:root], []byte("RDF")) { // the root rdf:RDF does not show that the document is a feed
 			root = afterTag(doc, root)
 		}
 		out = append(out, validDocument{name, doc, f, root})

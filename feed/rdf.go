@@ -19,7 +19,7 @@ func (p *parser) rdf() {
 	if p.f.Version != "" {
 		return
 	}
-	if p.channels == 0 && len(p.f.Items) == 0 { // RDF has many other uses
+	if p.channels == 0 && len(p.f.Items) == 0 { // the document is not a feed: RDF has many other uses
 		p.foreign = true
 		return
 	}
@@ -35,12 +35,12 @@ func (p *parser) rdfTop(s *slots) {
 		p.channel(s)
 		return
 	}
-	if p.r.Local == "br" { // HTML's <br> has no end tag: the following elements are not its content
+	if p.r.Local == "br" { // <br> of HTML has no end tag, so the following elements are not its content
 		p.each(func() { p.rdfTop(s) })
 		return
 	}
 	if p.r.Space == nsCC {
-		p.keep(&p.f.Unknown) // the text of a licence, to which the channel refers
+		p.keep(&p.f.Unknown) // the element is the text of a licence, to which the channel refers
 		return
 	}
 	p.channelElement(s)
@@ -65,8 +65,8 @@ func rdfVersion(uri string) string {
 	return ""
 }
 
-// XMLExtension is the namespace of the element xml, in which package render writes elements that
-// RSS 1.0 has no other form for. Its content is read like elements of other formats.
+// XMLExtension is the namespace of the element xml. Package render uses this element in RSS 1.0 for
+// elements that have no other form there. Its content is read like elements of other formats.
 //
 // spec:rdfxml-2014#item-properties
 const XMLExtension = "urn:x-cloudburst:extension"
@@ -76,8 +76,8 @@ func (p *parser) isExtension() bool {
 	return p.r.Local == "xml" && p.r.URI(scan.Prefix(p.r.Name)) == XMLExtension
 }
 
-// rdfAttr returns the RDF attribute with this local name, about or resource. Its prefix is not
-// always rdf, and RDF documents often omit it.
+// rdfAttr returns the RDF attribute with this local name, about or resource. The attribute is found
+// with any prefix or none, because RDF documents do not always use rdf.
 func (p *parser) rdfAttr(local string) string {
 	for k := range p.r.Attrs {
 		a := &p.r.Attrs[k]

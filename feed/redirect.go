@@ -29,7 +29,7 @@ func (p *parser) redirect() {
 			said, end = true, p.newLocation(m)
 		})
 	}
-	for p.next() != scan.EOF { // reads up to the end; the offset is then the end of the document
+	for p.next() != scan.EOF { // read to the end, so that the offset is the end of the document
 	}
 	switch {
 	case !said:
@@ -43,8 +43,8 @@ func (p *parser) redirect() {
 
 // newLocation reads the current element into m, and returns the offset after the URL. If this is
 // the end of the document, the URL may be truncated, and a missing URL does not mean that the feed
-// is gone. Some authors write a second <newLocation> instead of the end tag; newLocation then skips
-// the rest of the enclosing element.
+// is gone. Some authors write a second <newLocation> instead of the end tag; in this case
+// newLocation skips the rest of the enclosing element.
 //
 // spec:feedstate-2007#redirect-xml
 func (p *parser) newLocation(m *Moved) (end int) {
@@ -72,7 +72,7 @@ func (p *parser) newLocation(m *Moved) (end int) {
 	}
 }
 
-// moved stores the new URL; an empty URL means that the feed is gone.
+// moved stores the new URL. If the URL is empty, the feed is gone.
 func (p *parser) moved(m *Moved, at int) {
 	m.To = unampersand(unfolded(m.To))
 	switch {

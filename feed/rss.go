@@ -37,7 +37,7 @@ func (p *parser) rssTop(s *slots) {
 	case p.r.Local == "channel":
 		if p.channels > 0 {
 			p.problem(ProblemMarkup, p.r.Offset(), "There is more than one channel; the items of all are read.")
-			s.titleDepth = 1 << 20 // the last title has precedence, as for the other elements of the feed
+			s.titleDepth = 1 << 20 // the last title counts, as for the other elements of the feed
 		}
 		p.channel(s)
 	case p.r.Local == "item" || p.r.Local == "entry" || p.r.Local == "items":
@@ -50,7 +50,7 @@ func (p *parser) rssTop(s *slots) {
 	}
 }
 
-// wrapper reads an unexpected element that may contain the feed.
+// wrapper reads an unexpected element that may enclose the feed.
 func (p *parser) wrapper(s *slots) {
 	if len(p.r.Attrs) > 0 {
 		p.keep(s.unknown)
@@ -86,8 +86,8 @@ func (p *parser) channel(s *slots) {
 	p.r.Siblings("item", p.r.Depth())
 }
 
-// listed reads <items>: a list of references in RSS 1.0, and the items themselves in RSS 1.1.
-// Some authors of other formats wrap items in the same way.
+// listed reads <items>: a list of references in RSS 1.0, and the items themselves in RSS 1.1. Some
+// feeds in other formats also have an element around all items.
 func (p *parser) listed() {
 	p.r.Siblings("item", p.r.Depth())
 	p.each(func() {
@@ -108,11 +108,11 @@ func (p *parser) channelElement(s *slots) {
 		p.element(s)
 	case p.r.Local == "item" || p.r.Local == "entry":
 		p.readItem()
-	case p.r.Local == "channel" && p.f.Format == CDF: // a nested channel with its own items
+	case p.r.Local == "channel" && p.f.Format == CDF: // a channel inside the channel, with items of its own
 		p.cdfPart(p.readItem)
-	case p.r.Local == "channel" && p.f.Format == RSS: // a doubled start tag
+	case p.r.Local == "channel" && p.f.Format == RSS: // the start tag is written twice
 		p.each(func() { p.channelElement(s) })
-	case p.r.Local == "items": // RDF's table of contents; a wrapper in some feeds
+	case p.r.Local == "items": // a table of contents in RDF; in some feeds, an element around all items
 		p.listed()
 		p.r.Siblings("item", p.r.Depth())
 	default:
@@ -137,7 +137,7 @@ func (p *parser) rssVersion(at int) {
 	}
 }
 
-// rssChannelAsRoot reads a feed without <rss>.
+// rssChannelAsRoot reads a feed whose root element is <channel>, without <rss>.
 func (p *parser) rssChannelAsRoot() {
 	p.f.Format = RSS
 	p.problem(ProblemVersion, p.r.Offset(), "The rss element around the channel is missing.")
@@ -145,7 +145,7 @@ func (p *parser) rssChannelAsRoot() {
 	p.rest(func() { p.rssTop(feedSlots(p.f)) })
 }
 
-// rssItemAsRoot reads items without a feed element.
+// rssItemAsRoot reads items that no feed element encloses.
 func (p *parser) rssItemAsRoot() {
 	p.f.Format = RSS
 	p.problem(ProblemVersion, p.r.Offset(), "There is an item without the rss and channel elements around it.")
@@ -153,7 +153,7 @@ func (p *parser) rssItemAsRoot() {
 	p.rest(func() { p.rssTop(feedSlots(p.f)) })
 }
 
-// rest reads further elements at the top of a document that has several.
+// rest reads further elements at the top level of a document that has several.
 func (p *parser) rest(use func()) {
 	for !p.stopped {
 		switch p.next() {

@@ -37,8 +37,7 @@ func (p *parser) scriptingNews() {
 	}
 }
 
-// newsHeader reads an element of the header. RSS 0.91 took many of its elements from this
-// format.
+// newsHeader reads an element of the header. RSS 0.91 has many of these elements too.
 //
 // spec:scriptingnews2-1999#header
 func (p *parser) newsHeader(s *slots) {
@@ -102,7 +101,7 @@ type newsLink struct{ url, words string }
 func (p *parser) newsItem() {
 	s := itemSlots(p.item)
 	var text Text
-	var more strings.Builder // joined texts, if there are several
+	var more strings.Builder // all texts joined, if there are several
 	var links []newsLink
 	at := p.r.Offset()
 	p.each(func() {
@@ -123,7 +122,7 @@ func (p *parser) newsItem() {
 			if l := p.newsLink(); l != (newsLink{}) {
 				links = appendBudgeted(&p.budget, links, l)
 			}
-		case "url": // without its <link>
+		case "url": // the element is not inside <link>
 			links = appendBudgeted(&p.budget, links, newsLink{url: p.url(unampersand(p.leaf()))})
 		default:
 			p.element(s)
@@ -154,7 +153,7 @@ func (p *parser) newsLink() (l newsLink) {
 	text, markup := p.r.Leaf()
 	if !markup {
 		if l.url == "" {
-			l.url = text // the form of RSS
+			l.url = text // the element has the form of RSS, with the URL as its text
 		} else {
 			l.words = text
 		}
@@ -175,8 +174,8 @@ func (p *parser) newsLink() (l newsLink) {
 }
 
 // linked converts a text with links to HTML: the words of each link become a hyperlink, in the
-// order of the links if possible. Links whose words are not in the text follow it. A text
-// without links stays as it is.
+// order of the links if possible. Links whose words are not in the text follow it. A text without
+// links stays unchanged.
 //
 // spec:scriptingnews2-1999#linetext
 func (p *parser) linked(t Text, links []newsLink) Text {
@@ -214,7 +213,7 @@ func (p *parser) linked(t Text, links []newsLink) Text {
 	write(&out, t.Value[from:])
 	for _, l := range missing {
 		if l.words == "" && out.Len() > 0 {
-			continue // a link without words is only in the list of links
+			continue // a link without words is only added to the list of links
 		}
 		if out.Len() > 0 {
 			out.WriteByte(' ')
@@ -234,11 +233,11 @@ type newsPlace struct {
 	url        string
 }
 
-// placesOf finds the words of links in a text. places is in the order of the text. missing has
-// the links that were not found; links with words come first.
+// placesOf finds the words of links in a text. places is in the order of the text. missing contains
+// the links that were not found, beginning with those that have words.
 func placesOf(text string, links []newsLink, markup bool) (places []newsPlace, missing []newsLink) {
-	const limit = 200                    // links in a text
-	next, work := 0, 64*len(text)+10_000 // next offset; bytes that the search may compare
+	const limit = 200                    // maximum number of links in a text
+	next, work := 0, 64*len(text)+10_000 // next offset, and number of bytes that the search may compare
 	for n, l := range links {
 		if l.url == "" {
 			continue

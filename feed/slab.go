@@ -2,16 +2,16 @@ package feed
 
 import "unsafe"
 
-// slab allocates many small slices in few allocations. The last started slice grows in
-// place.
+// slab allocates many small slices with few allocations. The slice that was started last can grow
+// in place.
 type slab[T any] struct {
 	free   []T
-	budget *budget // nil: no limit
+	budget *budget // nil: there is no limit
 }
 
 const slabSize = 32
 
-// add is like append for a slice from the slab, or nil.
+// add is like append. list must be a slice from the slab, or nil.
 func (s *slab[T]) add(list []T, v T) []T {
 	if s.budget != nil && !s.budget.take(int(unsafe.Sizeof(v))) {
 		return list

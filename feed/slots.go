@@ -1,16 +1,16 @@
 package feed
 
-// slots are the targets for the elements of a feed, an item or a source, because many
-// elements mean the same in all of them.
+// slots contains pointers to the fields of a feed, an item or a source. Many elements have the same
+// meaning in all three.
 type slots struct {
 	level        level
 	id           *string
 	title        *Text
-	titleDepth   int // of the element with the title; 0: none
+	titleDepth   int // depth of the element from which the title was read; 0: there is no title
 	summary      *Text
 	summaryDepth int
 	names        names
-	content      *[]Text // nil: there is no content
+	content      *[]Text // nil: feeds and sources have no content
 	rights       *Text
 	link         *string
 	links        *[]Link
@@ -25,14 +25,14 @@ type slots struct {
 	itunes       **ITunes
 	podcast      **Podcast
 	unknown      *[]Node
-	language     string // the last element with this name
+	language     string // the value of the last language element
 }
 
 // names records which element set a value that several elements can set.
 type names struct{ id, summary, published, updated string }
 
 // borrowed is added to the depth of a title or summary that also has its own field, so that any
-// other title or summary has precedence.
+// other title or summary takes precedence.
 const borrowed = 1 << 20
 
 type level uint8

@@ -18,7 +18,7 @@ const (
 	xhtmlText = "application/xhtml+xml"
 )
 
-// construct reads a text: plain text, escaped HTML or markup. kind is the type if the element
+// construct reads a text: plain text, escaped HTML or markup. kind is the media type if the element
 // declares none.
 func (p *parser) construct(kind string) Text {
 	t := Text{Type: kind, Language: dashed(p.r.Lang()), Base: p.base().String()}
@@ -37,7 +37,7 @@ func (p *parser) construct(kind string) Text {
 	}
 	if t.Type == xhtmlText && mode != "escaped" && mode != "base64" {
 		t.Value = p.r.Inner()
-		if p.atom && p.f.Version == "1.0" { // in Atom 1.0 the <div> is not part of the text
+		if p.atom && p.f.Version == "1.0" { // in Atom 1.0, the <div> is not part of the text
 			t.Value = unwrap(t.Value)
 		}
 	} else if isXML(t.Type) {
@@ -58,11 +58,11 @@ func (p *parser) construct(kind string) Text {
 	return t
 }
 
-// isXML reports the media types of XML, including XHTML.
+// isXML reports whether a media type is an XML type, including XHTML.
 func isXML(t string) bool { return strings.HasSuffix(t, "+xml") || strings.HasSuffix(t, "/xml") }
 
-// xmlContent reads XML of another type, escaped or not. Elements called entry or item in it are
-// not items of this feed.
+// xmlContent reads XML of another type, escaped or not. Elements named entry or item inside the
+// content are not items of this feed.
 func (p *parser) xmlContent() string {
 	name, depth := p.r.Siblings("", 0)
 	defer p.r.Siblings(name, depth)
@@ -84,8 +84,8 @@ func (p *parser) inline(t *Text) string {
 	return unwrap(v)
 }
 
-// withoutDivs returns the text of markup that contains only <div> tags; ok is false for other
-// markup.
+// withoutDivs returns the text of markup that contains only <div> tags; for other markup, ok is
+// false.
 func withoutDivs(s string) (string, bool) {
 	var b strings.Builder
 	for rest := s; ; {
@@ -119,14 +119,14 @@ func (p *parser) markup(t *Text) {
 		}
 	}
 	if p.o.Sanitize != nil {
-		t.Value = strings.Trim(p.o.Sanitize(t.Value), " \t\n\r\f") // trims white space next to removed elements
+		t.Value = strings.Trim(p.o.Sanitize(t.Value), " \t\n\r\f") // trim white space next to removed elements
 	}
 	p.changed = p.changed || t.Value != written
 }
 
-// fixDoubled repairs double encoding if the whole document was encoded twice. A single text
-// proves nothing, because an article about encodings can quote such characters. In nearly every
-// document the first accented letter already proves correct encoding.
+// fixDoubled repairs double encoding if the whole document was encoded twice. A single text is not
+// enough, because an article about encodings can quote such characters. In almost every document,
+// the first accented letter already shows that the encoding is correct.
 func (p *parser) fixDoubled(s string) string {
 	i := strings.IndexByte(s, 0xC3)
 	if i < 0 || i+2 >= len(s) || s[i+2] < 0xC2 || !p.isDoubled() {
@@ -159,7 +159,7 @@ func mediaType(s string) string {
 	return s
 }
 
-// binary reports media types whose content must be base64.
+// binary reports whether content of a media type must be base64.
 func binary(t string) bool {
 	return !strings.HasPrefix(t, "text/") && !isXML(t)
 }
@@ -182,7 +182,7 @@ func unbase64(s string) string {
 	return string(decoded)
 }
 
-// forbidden reports characters that a text cannot contain.
+// forbidden reports whether a text must not contain the character c.
 func forbidden(c rune) bool {
 	return c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0xfffe || c == 0xffff
 }
@@ -198,7 +198,7 @@ func unwrap(s string) string {
 	depth, rest := 0, s
 	for {
 		i := strings.IndexByte(rest, '<')
-		if i < 0 { // the end of the <div> is missing: the document was truncated
+		if i < 0 { // the end tag of the <div> is missing, because the document was truncated
 			return strings.TrimSpace(s[tagEnd(s):])
 		}
 		rest = rest[i:]
@@ -214,7 +214,7 @@ func unwrap(s string) string {
 			}
 		case hasTag(rest, "<div") && rest[end-2] != '/':
 			depth++
-		case hasTag(rest, "<div") && depth == 0: // <div/>
+		case hasTag(rest, "<div") && depth == 0: // an empty element: <div/>
 			if strings.TrimSpace(rest[end:]) != "" {
 				return s
 			}
@@ -246,7 +246,8 @@ func hasTag(s, tag string) bool {
 	return false
 }
 
-// tagEnd returns the length of the tag at the start of s; quoted attribute values may contain >.
+// tagEnd returns the length of the tag at the start of s. A > inside a quoted attribute value does
+// not end the tag.
 func tagEnd(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -270,8 +271,8 @@ func dashed(lang string) string {
 	return strings.ReplaceAll(lang, "_", "-")
 }
 
-// date reads a date. The last date that can be parsed has precedence. name is the element that
-// set *to; nil if no other element can set it.
+// date reads a date. If the element is repeated, the last date that can be parsed counts. *name is
+// the element that set *to; name is nil if no other element can set the date.
 func (p *parser) date(to *Date, name *string) {
 	at, old := p.r.Offset(), to.Raw
 	if name == nil {
@@ -284,7 +285,7 @@ func (p *parser) date(to *Date, name *string) {
 	case to.Raw != old:
 		p.keepText(*name, old)
 		*name = p.r.Name
-	case raw != old: // it cannot be parsed
+	case raw != old: // the date cannot be parsed
 		p.keepText(p.r.Name, raw)
 	}
 }

@@ -13,9 +13,10 @@ import (
 // pieces is the number of truncated versions of a document, plus one.
 const pieces = 17
 
-// TestLessTruncatedDocumentNeverHasFewerItems truncates all golden XML documents. A longer beginning never
-// has fewer items, and all items except the last equal those of the whole document. JSON is
-// excluded because items can depend on later members; items of MCF can refer to later persons.
+// TestLessTruncatedDocumentNeverHasFewerItems truncates all golden XML documents. A longer
+// beginning never has fewer items, and all items except the last equal those of the whole document.
+// JSON is excluded because its items can depend on later members, and MCF because its items can
+// refer to later persons.
 func TestLessTruncatedDocumentNeverHasFewerItems(t *testing.T) {
 	t.Parallel()
 	for _, folder := range goldenFolders(t) {
@@ -48,8 +49,8 @@ func TestLessTruncatedDocumentNeverHasFewerItems(t *testing.T) {
 	}
 }
 
-// itemsOf parses the first n bytes of a document. A beginning that is not yet a feed has no
-// items.
+// itemsOf parses the first n bytes of a document. If these bytes are not recognized as a feed, it
+// returns no items.
 func itemsOf(t *testing.T, c goldenCase, n int) []feed.Item {
 	t.Helper()
 	f, err := feed.ParseBytes(bytes.Clone(c.doc[:n]), c.options.options())

@@ -33,9 +33,9 @@ func (p *parser) xmlText() string {
 type xmlWriter struct {
 	p     *parser
 	b     strings.Builder
-	open  bool // the last start tag is not closed yet
+	open  bool // the > of the last start tag is not written yet
 	scope []declaration
-	sizes []int // of scope, outside of each open element
+	sizes []int // for each open element, the length of scope outside of it
 }
 
 type declaration struct{ prefix, uri string }
@@ -63,7 +63,7 @@ func (w *xmlWriter) start() {
 	w.open = true
 }
 
-// declare declares a prefix whose declaration is outside of the text.
+// declare declares a prefix whose declaration is outside of the copied text.
 func (w *xmlWriter) declare(prefix string) {
 	uri := w.p.r.URI(prefix)
 	if prefix == "xml" || uri == w.known(prefix) || !w.p.budget.take(len(uri)) {
@@ -76,8 +76,8 @@ func (w *xmlWriter) declare(prefix string) {
 	w.attribute("xmlns"+prefix, uri)
 }
 
-// enter records the namespace of a prefix within the open element. The list is searched for
-// every name, so its length is limited.
+// enter records the namespace of a prefix inside the open element. The list is limited in length,
+// because it is searched for every name.
 func (w *xmlWriter) enter(prefix, uri string) {
 	const limit = 256
 	if len(w.scope) < limit {

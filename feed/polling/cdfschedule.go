@@ -12,7 +12,7 @@ import (
 type Schedule struct {
 	Start, Stop      time.Time     // zero: not given
 	Every            time.Duration // length of a period
-	Earliest, Latest time.Duration // offsets from the start of a period
+	Earliest, Latest time.Duration // offsets from the start of each period
 }
 
 // ParseSchedule reads a SCHEDULE. problem describes an invalid schedule.
@@ -28,7 +28,7 @@ func ParseSchedule(c *feed.Schedule) (s Schedule, problem string) {
 	if s.Latest = min(s.Latest, s.Every); s.Latest < s.Earliest {
 		s.Latest = s.Earliest
 	}
-	// Periods start in the time zone that the schedule names.
+	// Periods start at midnight in the time zone that the schedule names.
 	zone := zoneOf(c.EarliestTime.Zone)
 	if zone == 0 {
 		zone = zoneOf(c.LatestTime.Zone)
@@ -57,7 +57,7 @@ func spanOf(c feed.Span) time.Duration {
 	return d.Truncate(time.Second)
 }
 
-// zoneOf reads "+0100", "-5:30", "GMT".
+// zoneOf parses a time zone such as "+0100", "-5:30" or "GMT".
 func zoneOf(raw string) time.Duration {
 	s := strings.ReplaceAll(strings.TrimSpace(raw), ":", "")
 	if len(s) < 2 || s[0] != '+' && s[0] != '-' {
@@ -78,8 +78,8 @@ func zoneOf(raw string) time.Duration {
 	return d
 }
 
-// next returns the start and length of the first window after t. A window that contains t
-// counts as used, because the channel was read in it.
+// next returns the start and length of the first window after t. If t is inside a window, this
+// window is skipped, because the channel was already read in it.
 func (s Schedule) next(t time.Time) (from time.Time, length time.Duration) {
 	if first := s.Start.Add(s.Earliest); t.Before(first) {
 		return first, s.Latest - s.Earliest

@@ -12,9 +12,9 @@ type Evidence = validator.Evidence
 
 // CheckRequest describes the request of a check.
 type CheckRequest struct {
-	Validators Validators // to send; empty: the feed is read in full
+	Validators Validators // validators to send; empty: the feed is read in full
 	Revalidate bool       // caches along the way must revalidate with the feed's server
-	Why        string     // the reason for reading in full, as a clause for people; "": validators are sent
+	Why        string     // reason for reading the feed in full, as a clause for people; "": validators are sent
 }
 
 // Full reports whether the request contains no validators.
@@ -33,8 +33,8 @@ func DueFor(s State, now time.Time) Cause {
 
 // RequestFor returns the request of a check. A planned check sends the validators unchanged. A
 // check that must find an announced change sends the ETag only if it is strong and was observed to
-// change together with the content. Otherwise it reads the feed in full, and the content
-// decides. announced is the time of the announcement.
+// change together with the content. Otherwise it reads the feed in full, and the content decides
+// whether the feed has changed. announced is the time of the announcement.
 //
 // spec:cloudburst#river-push-decides-by-content
 func RequestFor(s State, cause Cause, announced, now time.Time) CheckRequest {
@@ -65,11 +65,11 @@ func RequestFor(s State, cause Cause, announced, now time.Time) CheckRequest {
 	return out
 }
 
-// verifies reports whether a check must find an announced change, or a change that its user
-// expects.
+// verifies reports whether a check with this cause must find a change that was announced or that
+// the user expects.
 func (c Cause) verifies() bool { return c == Pushed || c == ByHand || c == FollowUp }
 
-// polled reports whether a check replaces the planned one.
+// polled reports whether a check takes the place of the planned check.
 func (a Answer) polled(before State, now time.Time) bool {
 	switch a.Cause {
 	case Pushed:
@@ -80,8 +80,8 @@ func (a Answer) polled(before State, now time.Time) bool {
 	return true
 }
 
-// tag returns the ETag that the evidence refers to. It returns "" behind a redirect, which can
-// lead to another document next time.
+// tag returns the ETag to which the evidence refers. It returns "" behind a redirect, because the
+// redirect can lead to another document next time.
 func (s State) tag() string {
 	if !sameURL(s.Validators.URL, s.URL) {
 		return ""
@@ -89,7 +89,7 @@ func (s State) tag() string {
 	return s.Validators.ETag
 }
 
-// forgetValidators removes the validators after a change of the URL that answers.
+// forgetValidators removes the validators and their evidence, because another URL now answers.
 func (s *State) forgetValidators() { s.Validators, s.Evidence = Validators{}, Evidence{} }
 
 // fullRead updates the evidence after an answer with a body.
@@ -100,8 +100,9 @@ func (s *State) fullRead(a Answer, before State, now time.Time) {
 	})
 }
 
-// notModified updates the evidence after a 304. A 304 to a planned check proves nothing. A 304
-// with a different ETag ends a proof, because that ETag belongs to content that was not read.
+// notModified updates the evidence after a 304. A 304 to a planned check proves nothing. After a
+// 304 with a different ETag the ETag is no longer proven, because the new ETag belongs to content
+// that was not read.
 func (s *State) notModified(c Cause, was string) {
 	switch {
 	case s.tag() != was && s.Evidence.Proof == validator.Proven:
@@ -132,7 +133,7 @@ func (s *State) leaveOpen(v verdict, a Answer, now time.Time, o Options) {
 	switch {
 	case a.Cause.verifies():
 		s.FollowUpAt = s.Evidence.NextFullRead(stamp(now), a.Cause != Pushed)
-		if s.Evidence.Believed { // an hour later: this check is planned, so it respects skipHours
+		if s.Evidence.Believed { // in an hour instead, because the check counts as planned and respects skipHours
 			s.FollowUpAt = s.Allowed(s.FollowUpAt, o.Jitter)
 		}
 	case !s.Evidence.Recent:

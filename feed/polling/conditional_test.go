@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// by returns an answer to a check with a cause.
+// by returns an answer to a check with the given cause.
 func by(c polling.Cause, a polling.Answer) polling.Answer {
 	a.Cause = c
 	return a
@@ -92,7 +92,7 @@ func TestETagOfRedirectTargetIsNotSentAfterAnnouncement(t *testing.T) {
 	if got := polling.Request(l.s); got.ETag != `"3"` || got.URL != there {
 		t.Errorf("a planned check sends %+v", got)
 	}
-	// The answer of another URL is no evidence for this one.
+	// The answer of another URL is no evidence for the ETag of this URL.
 	l.after(time.Minute, inFull(by(polling.Pushed, ok("4", feed.Hints{}, "ETag", `"4"`))))
 	l.now = l.now.Add(time.Minute)
 	l.sends(polling.Pushed, "")
@@ -215,7 +215,7 @@ func TestFeedIsReadInFullWithinAnHourAfterTrusted304(t *testing.T) {
 	l.sends(polling.DueFor(l.s, l.now), "")
 	l.check(inFull(by(polling.FollowUp, ok("3", feed.Hints{}, "ETag", `"3"`))))
 	l.now = l.now.Add(time.Minute)
-	l.sends(polling.Pushed, "") // a change was hidden for an hour, so no ETag is trusted
+	l.sends(polling.Pushed, "") // a change stayed hidden for an hour, so no ETag is trusted now
 
 	l = proven(t)
 	l.after(time.Minute, by(polling.Pushed, status(304)))

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Outcome is the result of a check.
+// Outcome is the result of a check, and states what the caller must do.
 type Outcome string
 
 // The outcomes of a check.
 const (
-	Changed    Outcome = "changed"    // store the items
-	Unchanged  Outcome = "unchanged"  // touch no item
-	Redirected Outcome = "redirected" // a redirect document was not followed: see Answer.Follow
+	Changed    Outcome = "changed"    // the caller must store the items
+	Unchanged  Outcome = "unchanged"  // the caller must not change any item
+	Redirected Outcome = "redirected" // the caller did not follow a redirect document; see Answer.Follow
 	Doubtful   Outcome = "doubtful"   // a 304 may refer to another document: repeat the check without validators
 	Failed     Outcome = "failed"
 	Postponed  Outcome = "postponed" // a local problem prevented the check; it does not count as a failure
@@ -24,16 +24,16 @@ const (
 type Decision struct {
 	Outcome Outcome   `json:"outcome"`
 	At      time.Time `json:"at,omitzero"`      // time of the next check; zero: none, the feed is gone
-	Reason  string    `json:"reason,omitempty"` // of At, or why the feed is gone; for people, with times in the zone of now
-	// Considered lists every rule that was applied, the decisive one first.
+	Reason  string    `json:"reason,omitempty"` // the reason for At, or why the feed is gone; for people, with times in the time zone of now
+	// Considered lists every rule that was applied. The rule that decided is first.
 	Considered []Consideration `json:"considered,omitempty"`
-	Failure    string          `json:"failure,omitempty"` // for people
-	MovedTo    string          `json:"movedTo,omitempty"` // the new value of State.URL
+	Failure    string          `json:"failure,omitempty"` // why the check failed, for people; "": it did not fail
+	MovedTo    string          `json:"movedTo,omitempty"` // new value of State.URL; "": unchanged
 	Gone       bool            `json:"gone,omitempty"`
-	Warnings   []string        `json:"warnings,omitempty"` // for people
-	Wait       *Wait           `json:"wait,omitempty"`     // a Retry-After of this answer, for Host.Add
-	// HostWait is the time until which no feed of this host may be requested, because this
-	// answer and the waits in Options.Host agree. Zero: no such wait.
+	Warnings   []string        `json:"warnings,omitempty"` // further remarks, for people
+	Wait       *Wait           `json:"wait,omitempty"`     // a Retry-After of this answer, to pass to Host.Add; nil: none
+	// HostWait is the time until which no feed of this host may be requested. It is set if this
+	// answer and the waits in Options.Host agree. Zero: there is no such wait.
 	HostWait time.Time `json:"hostWait,omitzero"`
 }
 
@@ -107,7 +107,7 @@ func Next(s State, a Answer, now time.Time, o Options) (State, Decision) {
 	return s, d
 }
 
-// take applies the verdict on an answer to s.
+// take changes s according to the verdict on an answer.
 func (s *State) take(v verdict, a Answer, before State, now time.Time, d *Decision) {
 	switch v.outcome {
 	case Changed, Unchanged:
@@ -141,7 +141,7 @@ func (s *State) take(v verdict, a Answer, before State, now time.Time, d *Decisi
 	}
 }
 
-// accept stores everything from a feed that was read or confirmed.
+// accept updates s after a feed was read or confirmed as unchanged.
 func (s *State) accept(v verdict, a Answer, before State, now time.Time) {
 	s.heal(now)
 	s.HintsAt = stamp(now)
@@ -154,7 +154,7 @@ func (s *State) accept(v verdict, a Answer, before State, now time.Time) {
 		case reported:
 			s.Cache = fresh
 		case s.Cache.From == "max-age":
-			s.Cache.Seen = stamp(now) // an Expires date does not move
+			s.Cache.Seen = stamp(now) // Expires is a fixed date, so Seen must stay with it
 		}
 		return
 	}
@@ -192,10 +192,10 @@ func (s *State) patience(a Answer, now time.Time, d *Decision, o Options) {
 	d.HostWait = o.Host.Add(d.Wait, now).Until(now)
 }
 
-// base returns the time from which waits count: the last check that no push caused. A push
-// never delays a poll. Otherwise, a feed with a push every few minutes would never be polled,
-// and changes that its hub misses would stay unnoticed. After a failure, base is the last
-// check of any cause.
+// base returns the time from which waits count: the last check that no push caused. A push must
+// never delay a poll: otherwise a feed with a push every few minutes would never be polled, and
+// changes that its hub misses would not be found. After a failure, base is the last check of any
+// cause.
 func (s State) base(now time.Time) time.Time {
 	at := s.PolledAt
 	if at.IsZero() || s.Failure != nil {
@@ -207,16 +207,16 @@ func (s State) base(now time.Time) time.Time {
 	return at
 }
 
-// afterPush preserves the planned time if a push does not change the plan: jitter is drawn
-// once.
+// afterPush keeps the planned time if a push does not change the plan, so that the jitter is not
+// drawn again.
 func (p *plan) afterPush(before State, base, now time.Time) {
 	if p.reason() == before.Reason && base.Equal(before.base(now)) && before.NextAt.Sub(now) <= before.furthest() && !p.skip.Within(before.NextAt) {
 		p.at = before.NextAt
 	}
 }
 
-// Plan decides again without an answer, after another input changed: the user's interval, a
-// hub subscription, or the host. Waits count from the last check that no push caused.
+// Plan decides again without an answer, after another input has changed: the user's interval, a hub
+// subscription, or the waits of the host. Waits count from the last check that no push caused.
 func Plan(s State, now time.Time, o Options) (State, Decision) {
 	s = s.own()
 	d, p := plannedOf(s, now, o)
@@ -232,9 +232,9 @@ func Plan(s State, now time.Time, o Options) (State, Decision) {
 	return s, d
 }
 
-// Explain states when the next check is due, and why, as the last [Next] or [Plan] decided. At
-// and Reason are State.NextAt and State.Reason; the deciding consideration is the first one in
-// Reason. A later wait of the host that was requested since then decides instead.
+// Explain states when the next check is due, and why, as the last [Next] or [Plan] decided. At and
+// Reason are State.NextAt and State.Reason; the deciding consideration is the first one in Reason.
+// If the host has requested a later wait since then, that wait decides.
 func Explain(s State, now time.Time, o Options) Decision {
 	d, p := plannedOf(s, now, Options{})
 	if d.Gone || p == nil || s.NextAt.IsZero() {
@@ -253,9 +253,9 @@ func Explain(s State, now time.Time, o Options) Decision {
 	return d
 }
 
-// asStored returns the considerations of a plan that differs from the stored one: an overdue
-// check was moved, or the inputs changed since then. The current inputs apply from the next
-// check on.
+// asStored returns the considerations of a plan that differs from the stored one: either an overdue
+// check was moved, or the inputs have changed since. The current inputs apply from the next check
+// on.
 func (p *plan) asStored() []Consideration {
 	if c := p.find(RuleSkip); c != nil && c.Effect != Ignored && p.list[0].Effect == Decides &&
 		strings.HasPrefix(p.s.Reason, p.list[0].Text+", ") && strings.Contains(p.s.Reason, "moved out of "+c.Text) {
@@ -277,7 +277,8 @@ func (p *plan) asStored() []Consideration {
 	return out
 }
 
-// plannedOf returns the plan that follows from the state alone; nil if the state allows none.
+// plannedOf returns the plan that follows from the state alone, or nil if the state does not
+// determine a plan.
 func plannedOf(s State, now time.Time, o Options) (Decision, *plan) {
 	d := Decision{Outcome: Unchanged, Gone: s.Gone != nil}
 	if s.Failure != nil {

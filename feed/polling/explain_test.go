@@ -10,8 +10,8 @@ import (
 	"cloudburst/feed/polling"
 )
 
-// randomEvent applies a random event to a feed: a check, a push, a delivery, the start or end of
-// a push subscription, another interval of the user, or Revive. derived reports whether the
+// randomEvent applies a random event to a feed: a check, a push, a delivery, the start or end of a
+// push subscription, another interval of the user, or Revive. derived reports whether the new
 // decision follows from the state alone.
 func randomEvent(r *rand.Rand, s polling.State, now time.Time) (_ polling.State, derived bool) {
 	o := polling.Options{Jitter: r.Float64()}
@@ -117,7 +117,7 @@ func TestAnnouncementFromTrustedHubPlansDailyCheck(t *testing.T) {
 	a := ok("1", l.s.Hints)
 	l.check(a).wait(time.Hour)
 	l.now = l.now.Add(10 * time.Minute)
-	l.s.Push.Since = l.now // a hub confirms a subscription; this alone changes nothing
+	l.s.Push.Since = l.now // a hub confirms a subscription, which alone does not change the plan
 	if e := polling.Explain(l.s, l.now, polling.Options{}); e.Considered[0].Rule != polling.RuleDefault {
 		t.Errorf("before the first announcement: %s", e)
 	}

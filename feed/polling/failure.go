@@ -17,7 +17,7 @@ func firstDelay(f Failure) time.Duration {
 		case 408, 425:
 			return 10 * time.Minute
 		case 401, 402, 403, 407, 451:
-			// Someone decided this, so hourly requests would not help.
+			// A person has decided this, so hourly requests would not help.
 			return 6 * time.Hour
 		}
 		if f.Status >= 500 {
@@ -42,7 +42,7 @@ func backOff(f Failure, n int) time.Duration {
 // fail counts a failure.
 func (s *State) fail(v verdict, a Answer, now time.Time) {
 	if v.kind == ErrLimited {
-		s.Limited++ // never a step to anything but patience
+		s.Limited++ // has no effect except in patience
 	} else {
 		s.Failures++
 		s.Limited = 0
@@ -54,8 +54,7 @@ func (s *State) fail(v verdict, a Answer, now time.Time) {
 	if a.Error != "" {
 		s.Failure.Status = 0
 	}
-	// If the feed was moved to a URL where it has never been read, the old URL gets one more
-	// try.
+	// If the feed has moved to a URL where it was never read, try the old URL once more.
 	if s.unproven() {
 		s.back()
 	}

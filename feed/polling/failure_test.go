@@ -67,7 +67,7 @@ func TestFailingFeedIsCheckedDailyAndSuccessResetsFailures(t *testing.T) {
 func TestSkipHoursApplyAfterFailures(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{SkipHours: []string{"3", "4"}}, "ETag", `"a"`))
-	l.after(35*time.Minute, status(500)).wait(2*time.Hour + 5*time.Minute) // 05:00
+	l.after(35*time.Minute, status(500)).wait(2*time.Hour + 5*time.Minute) // the next check is at 05:00
 }
 
 func TestForbiddenFeedShowsReasonAndWaitsSixHours(t *testing.T) {
@@ -96,7 +96,7 @@ func TestGoneFeedIsNotCheckedUntilRevived(t *testing.T) {
 	if s := polling.Resume(l.s, l.now, 0.5); !s.NextAt.IsZero() {
 		t.Error("Resume plans a check of a feed that is gone")
 	}
-	// The validators stay, because the items stay too.
+	// The validators stay because the items also stay.
 	l.validators(`"a"`, "")
 	// A user may check whether the feed exists again. After another failure the state stays the
 	// same.

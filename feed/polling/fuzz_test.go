@@ -16,7 +16,7 @@ func FuzzHints(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ttl, hours, days, period, frequency, day, hour, zone string, base int64, jitter float64) {
 		h := feed.Hints{TTL: ttl, SkipHours: strings.Split(hours, " "), SkipDays: strings.Split(days, ","), UpdatePeriod: period, UpdateFrequency: frequency,
 			Schedule: &feed.Schedule{StartDate: ttl, StopDate: frequency, IntervalTime: feed.Span{Day: day}, EarliestTime: feed.Span{Hour: hour, Zone: zone}, LatestTime: feed.Span{Min: day}}}
-		if base > -62135596800 && base < 253402300800 { // range of valid dates
+		if base > -62135596800 && base < 253402300800 { // the range of valid dates
 			h.UpdateBase.UTC = time.Unix(base, 0).UTC()
 		}
 		skip, _ := polling.ParseSkip(h.SkipHours, h.SkipDays)

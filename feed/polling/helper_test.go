@@ -9,12 +9,12 @@ import (
 	"cloudburst/feed/polling"
 )
 
-// t0 returns a Monday, a little after two in the morning.
+// t0 returns Monday, 4 May 2026, 02:20 UTC.
 func t0() time.Time { return time.Date(2026, 5, 4, 2, 20, 0, 0, time.UTC) }
 
 const here = "https://a.example/rss.xml"
 
-// header returns a header with pairs of names and values.
+// header returns a header from alternating names and values.
 func header(lines ...string) http.Header {
 	h := http.Header{}
 	for i := 0; i+1 < len(lines); i += 2 {
@@ -57,14 +57,14 @@ func newTimeline(t *testing.T) *timeline {
 	return &timeline{t: t, now: t0(), s: polling.New(here, t0())}
 }
 
-// check applies the answer of a check that happens now.
+// check applies the answer of a check at the current time.
 func (l *timeline) check(a polling.Answer) *timeline {
 	l.t.Helper()
 	l.s, l.d = polling.Next(l.s, a, l.now, l.o)
 	return l
 }
 
-// after lets time pass and then applies the answer of a check.
+// after advances the clock and then applies the answer of a check.
 func (l *timeline) after(d time.Duration, a polling.Answer) *timeline {
 	l.t.Helper()
 	l.now = l.now.Add(d)

@@ -10,11 +10,11 @@ import (
 
 // Limits of the stored hints of one feed.
 const (
-	keptHint    = 64 // bytes of a hint
-	keptEntries = 48 // entries of a list
+	keptHint    = 64 // maximum bytes of a hint
+	keptEntries = 48 // maximum number of entries of a list
 )
 
-// kept returns a small copy of hints that does not reference the document.
+// kept returns a small copy of hints that does not keep the document in memory.
 func kept(h feed.Hints) feed.Hints {
 	for _, s := range []*string{&h.TTL, &h.UpdatePeriod, &h.UpdateFrequency, &h.UpdateBase.Raw, &h.PodcastUpdates} {
 		*s = keptText(*s)
@@ -47,10 +47,10 @@ func keptList(list []string) []string {
 	return out
 }
 
-// hints adds the hints of the feed and of HTTP.
+// hints adds the rules that follow from the hints of the feed and of HTTP.
 func (p *plan) hints() {
 	h := &p.s.Hints
-	rhythm := p.ttl() // not short-circuited: every hint is considered
+	rhythm := p.ttl() // call every function, so that each hint is considered
 	rhythm = p.syndication() || rhythm
 	rhythm = p.schedule() || rhythm
 	if h.PodcastUpdates != "" {
@@ -156,10 +156,10 @@ func ruleOf(c Cache) Rule {
 	return RuleMaxAge
 }
 
-// push adds the daily check of a feed with push. It counts from the last check that was not
-// caused by a push. If the lease ends earlier, normal polling resumes then.
+// push adds the daily check of a feed that has push. The day counts from the last check that no
+// push caused. If the lease of the subscription ends earlier, normal polling resumes then.
 func (p *plan) push(rhythm bool) bool {
-	push, known := p.s.Push, p.seen // the last check or push
+	push, known := p.s.Push, p.seen // seen is the time of the last check or push
 	if push.At.After(known) {
 		known = push.At
 	}
@@ -190,7 +190,7 @@ func (p *plan) byDefault() {
 	p.after(RuleDefault, d, "", text, false)
 }
 
-// backOff adds the wait after failures. The wait is at least shortest.
+// backOff adds the wait after failures, which is at least shortest.
 func (p *plan) backOff(shortest time.Duration) {
 	f, n := *p.s.Failure, p.s.Failures
 	if f.Kind == ErrLimited {
@@ -203,7 +203,7 @@ func (p *plan) backOff(shortest time.Duration) {
 	p.after(RuleBackOff, max(backOff(f, n), shortest), "", text, false)
 }
 
-// readSkip adds skipHours and skipDays.
+// readSkip parses skipHours and skipDays for the plan.
 func (p *plan) readSkip() {
 	h := p.s.Hints
 	if len(h.SkipHours) == 0 && len(h.SkipDays) == 0 {

@@ -76,10 +76,10 @@ func TestSkippedHoursAndDaysAreInGMT(t *testing.T) {
 	t.Parallel()
 	s, _ := polling.ParseSkip([]string{"6", "7"}, []string{"Sunday"})
 	tokyo := time.FixedZone("", 9*3600)
-	if at := time.Date(2026, 5, 4, 15, 30, 0, 0, tokyo); !s.Within(at) { // 06:30 GMT
+	if at := time.Date(2026, 5, 4, 15, 30, 0, 0, tokyo); !s.Within(at) { // in Tokyo; that is 06:30 GMT
 		t.Error("06:30 GMT, 15:30 in Tokyo, is not skipped")
 	}
-	if at := time.Date(2026, 5, 4, 6, 30, 0, 0, tokyo); !s.Within(at) { // Sunday 21:30 GMT
+	if at := time.Date(2026, 5, 4, 6, 30, 0, 0, tokyo); !s.Within(at) { // in Tokyo; that is Sunday 21:30 GMT
 		t.Error("Sunday 21:30 GMT, Monday in Tokyo, is not skipped")
 	}
 	if at := s.After(time.Date(2026, 5, 4, 6, 0, 0, 1, time.UTC)); !at.Equal(time.Date(2026, 5, 4, 8, 0, 0, 0, time.UTC)) {
@@ -96,7 +96,7 @@ func TestCDFSchedulesAreParsed(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		c    feed.Schedule
-		at   time.Duration // after t0 (02:20); 0: the schedule is ignored
+		at   time.Duration // expected check, counted from t0 (02:20); 0: the schedule is ignored
 	}{
 		{"daily at five", feed.Schedule{IntervalTime: span("1", "", ""), EarliestTime: span("", "5", "")}, 2*time.Hour + 40*time.Minute},
 		{"daily at one is tomorrow", feed.Schedule{IntervalTime: span("1", "", ""), EarliestTime: span("", "1", "")}, 22*time.Hour + 40*time.Minute},

@@ -44,7 +44,7 @@ func TestFastJSONMatchesEncodingJSON(t *testing.T) {
 	}
 }
 
-// A state that an older version stored has no evidence and no pending announcement.
+// A state that an older version stored contains no evidence and no pending announcement.
 func TestStateOfOlderVersionIsDecoded(t *testing.T) {
 	t.Parallel()
 	const old = `{"url":"http://example.org/","validators":{"url":"http://example.org/","etag":"\"1\""},"hash":"abc","readAt":"2026-03-04T05:06:07Z","nextAt":"2026-03-04T06:06:07Z","push":{"since":"2026-03-04T05:06:07Z","announced":3}}`
@@ -68,7 +68,7 @@ func sameJSON(t *testing.T, s polling.State, b []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want polling.State // after a round trip
+	var want polling.State // the state after encoding and decoding
 	if err := json.Unmarshal(whole, &want); err != nil {
 		t.Fatal(err)
 	}

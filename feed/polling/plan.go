@@ -13,22 +13,22 @@ type Rule string
 // The rules.
 const (
 	RuleTTL          Rule = "ttl"
-	RuleSkip         Rule = "skipHours" // and skipDays
+	RuleSkip         Rule = "skipHours" // skipHours and skipDays
 	RuleSyndication  Rule = "sy:updatePeriod"
 	RuleSchedule     Rule = "schedule"
 	RulePodcast      Rule = "podcast:updateFrequency"
 	RuleMaxAge       Rule = "max-age"
 	RuleExpires      Rule = "expires"
-	RuleCache        Rule = "cache-control" // no-cache, no-store: stale at once
+	RuleCache        Rule = "cache-control" // no-cache or no-store: the response is stale immediately
 	RuleRetryAfter   Rule = "retry-after"
 	RuleHost         Rule = "host"
 	RuleBackOff      Rule = "back-off"
 	RuleUserInterval Rule = "own-interval"
 	RulePush         Rule = "push"
-	RuleFinished     Rule = "finished" // expired, complete, archive
+	RuleFinished     Rule = "finished" // the feed declares that it is expired, complete or an archive
 	RuleDefault      Rule = "default"
-	RuleRepeat       Rule = "again"   // a doubtful answer, or a check that a local problem prevented
-	RulePlanned      Rule = "planned" // decided earlier, by inputs that no longer apply
+	RuleRepeat       Rule = "again"   // the last answer was doubtful, or a local problem prevented the last check
+	RulePlanned      Rule = "planned" // an earlier decision, whose inputs no longer apply
 	RuleShortest     Rule = "shortest"
 	RuleLongest      Rule = "longest"
 )
@@ -38,37 +38,37 @@ type Effect string
 
 // The effects.
 const (
-	Decides  Effect = "decides"  // the latest time, so it decides
-	Allows   Effect = "allows"   // permits an earlier check than the decided one
-	Moves    Effect = "moves"    // delayed the time that another rule decided
-	Bounds   Effect = "bounds"   // limited the time that another rule decided
-	Ignored  Effect = "ignored"  // has no valid value: see Note
-	Overrode Effect = "overrode" // a stronger rule replaced it
+	Decides  Effect = "decides"  // gives the latest time, and therefore decides
+	Allows   Effect = "allows"   // would permit an earlier check
+	Moves    Effect = "moves"    // delayed the time that another rule gave
+	Bounds   Effect = "bounds"   // limited the time that another rule gave
+	Ignored  Effect = "ignored"  // has no valid value; Note states the problem
+	Overrode Effect = "overrode" // a stronger rule took its place
 )
 
 // Consideration is one rule that was applied in a decision.
 type Consideration struct {
 	Rule   Rule      `json:"rule"`
-	Value  string    `json:"value,omitempty"` // the original value
-	Text   string    `json:"text"`            // for people
-	Until  time.Time `json:"until,omitzero"`  // no check before this time
+	Value  string    `json:"value,omitempty"` // the original text of the value
+	Text   string    `json:"text"`            // description for people
+	Until  time.Time `json:"until,omitzero"`  // time before which there is no check; zero: none
 	Effect Effect    `json:"effect"`
-	Note   string    `json:"note,omitempty"` // the problem with the value
-	firm   bool      // a commitment: jitter must not undercut it
+	Note   string    `json:"note,omitempty"` // problem with the value, for people
+	firm   bool      // jitter must not make the check earlier than Until
 }
 
 // plan is a decision in progress.
 type plan struct {
 	s       State
-	base    time.Time // waits count from this time
-	seen    time.Time // the last check, for times in texts
+	base    time.Time // time from which waits count
+	seen    time.Time // time of the last check, for texts
 	o       Options
 	outcome verdict
 	skip    Skip
 
 	at             time.Time
-	limit          time.Duration // the maximum wait after base
-	aligned        time.Duration // minimum spread, set where many feeds are due at the same moment
+	limit          time.Duration // maximum wait after base
+	aligned        time.Duration // minimum period for spreading checks, if many feeds are due at the same moment
 	requestedUntil time.Time     // end of the wait that a server requested
 	list           []Consideration
 }
@@ -97,7 +97,7 @@ func (p *plan) ignore(rule Rule, value, text, note string) {
 	p.add(Consideration{Rule: rule, Value: value, Text: text, Effect: Ignored, Note: note})
 }
 
-// decide sets at and list.
+// decide computes the time of the check and the list of considerations.
 func (p *plan) decide() {
 	switch {
 	case p.s.Gone != nil:
@@ -151,7 +151,7 @@ func (p *plan) own() {
 	p.order()
 }
 
-// leaveSkipped delays a check until the skipped time ends, without a limit.
+// leaveSkipped delays a check until the skipped time ends, whatever the maximum wait.
 func (p *plan) leaveSkipped() {
 	at := p.skip.leave(p.at, p.o.Jitter)
 	if p.skip.Empty() || at.Equal(p.at) {
@@ -168,7 +168,7 @@ func ownInterval(d time.Duration) time.Duration {
 	return min(max(d, ShortestUserInterval), LongestUserInterval)
 }
 
-// latest marks the latest consideration as the deciding one.
+// latest returns the consideration with the latest time, and marks it as the one that decides.
 func (p *plan) latest() *Consideration {
 	at := -1
 	for i, c := range p.list {
@@ -250,8 +250,8 @@ func (p *plan) skipOver() {
 		p.at, p.aligned = stamp(at), max(p.aligned, skippedSpread)
 		return
 	}
-	// A slightly early check is better than a much later one, but never in a skipped hour or
-	// on a skipped day: skipped time is added to the longest wait.
+	// A check that is slightly too early is better than one that is much later. But it must never
+	// be in skipped time, so skipped time is added to the longest wait.
 	earliest := p.base.Add(p.limit / 2)
 	if p.requestedUntil.After(earliest) {
 		earliest = p.requestedUntil
@@ -265,13 +265,13 @@ func (p *plan) skipOver() {
 	c.Note = "beyond the usual longest wait"
 }
 
-// spread delays the check by jitter. It never undercuts a hint and never moves a check into
-// skipped hours.
+// spread delays the check by jitter. The check never becomes earlier than a hint allows, and never
+// moves into skipped hours.
 func (p *plan) spread() {
 	wait, end := p.at.Sub(p.base), p.base.Add(p.limit)
 	room := max(wait/10, p.aligned)
 	if c := p.decider(); c != nil && !c.firm && p.at.Add(room).After(end) {
-		// Nothing was promised for this time, so the check may also be a little earlier.
+		// No hint concerns this time, so the check may also be a little earlier.
 		at := p.at.Add(-scale(room, p.o.Jitter))
 		if !p.skip.Within(at) && !at.Before(p.base.Add(Shortest)) && !at.Before(p.promised()) {
 			p.at = stamp(at)
@@ -287,7 +287,7 @@ func (p *plan) spread() {
 	}
 }
 
-// promised returns the latest time of the considerations that jitter must not undercut.
+// promised returns the latest time among the considerations that jitter must not make earlier.
 func (p *plan) promised() (t time.Time) {
 	for _, c := range p.list {
 		if c.firm && c.Effect == Allows && c.Until.After(t) {
@@ -315,7 +315,7 @@ func (p *plan) find(r Rule) *Consideration {
 	return nil
 }
 
-// order puts the deciding consideration first.
+// order moves the consideration that decided to the front.
 func (p *plan) order() {
 	slices.SortStableFunc(p.list, func(a, b Consideration) int { return rank(a.Effect) - rank(b.Effect) })
 }

@@ -74,7 +74,7 @@ func TestSkippedHoursAndDaysDelayACheck(t *testing.T) {
 		name string
 		now  time.Time
 		h    feed.Hints
-		want string // day and time of the next check
+		want string // day and time of the expected check
 	}{
 		{"not skipped", t0(), hours("6", "7"), "Mon 03:20:00"},
 		{"one hour", t0(), hours("3"), "Mon 04:00:00"},
@@ -82,13 +82,13 @@ func TestSkippedHoursAndDaysDelayACheck(t *testing.T) {
 		{"every second hour", t0(), hours("1", "3", "5"), "Mon 04:00:00"},
 		{"over midnight", t0().Add(20 * time.Hour), hours("23", "24", "1"), "Tue 02:00:00"},
 		{"a list of all hours is ignored", t0(), hours("0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23"), "Mon 03:20:00"},
-		{"the whole day", sunday.Add(-90 * time.Minute), feed.Hints{TTL: "120", SkipDays: []string{"Sunday"}}, "Mon 00:00:00"}, // any time on Saturday
+		{"the whole day", sunday.Add(-90 * time.Minute), feed.Hints{TTL: "120", SkipDays: []string{"Sunday"}}, "Mon 00:00:00"}, // the check may be at any time on Saturday
 		{"a long weekend", sunday.Add(-25 * time.Hour), feed.Hints{TTL: "120", SkipDays: []string{"Saturday", "Sunday", "Monday"}}, "Tue 00:00:00"},
 		{"all but one hour of one day", t0(), feed.Hints{SkipHours: []string{"0 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"}, SkipDays: []string{"Mon Tue Wed Thu Fri Sat"}}, "Sun 02:00:00"},
 		{"the rest of the day", sunday.Add(9 * time.Hour), feed.Hints{TTL: "120", SkipDays: []string{"Sunday"}}, "Mon 00:00:00"},
 		{"a list of all days is ignored", t0(), feed.Hints{TTL: "60", SkipDays: strings.Split("Mon Tue Wed Thu Fri Sat Sun", " ")}, "Mon 03:20:00"},
 		{"the only permitted hour has just ended", t0().Add(40 * time.Minute), hours("0 1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23"), "Tue 02:00:00"},
-		{"a long ttl ends in a skipped hour", t0(), feed.Hints{TTL: "1400", SkipHours: []string{"1", "2", "3"}}, "Tue 00:50:00"}, // 24 hours later it is 02:20
+		{"a long ttl ends in a skipped hour", t0(), feed.Hints{TTL: "1400", SkipHours: []string{"1", "2", "3"}}, "Tue 00:50:00"}, // 24 hours later it would be 02:20, in a skipped hour
 	} {
 		l := newTimeline(t)
 		l.now = tt.now
@@ -113,12 +113,12 @@ func TestJitterRespectsHintsAndSkippedHours(t *testing.T) {
 	l.check(ok("1", feed.Hints{TTL: "60"})).wait(66 * time.Minute)
 	l.check(ok("2", feed.Hints{TTL: "1430"})).wait(24 * time.Hour)
 	l.check(ok("3", feed.Hints{TTL: "1440"})).wait(24 * time.Hour)
-	l.check(ok("4", feed.Hints{TTL: "60", SkipHours: []string{"3", "5"}})).wait(110 * time.Minute) // 04:00, spread over ten minutes
+	l.check(ok("4", feed.Hints{TTL: "60", SkipHours: []string{"3", "5"}})).wait(110 * time.Minute) // at 04:10, because checks after a skipped hour are spread over ten minutes
 	l.check(ok("5", feed.Hints{TTL: "95", SkipHours: []string{"4"}})).wait(100*time.Minute - time.Second)
-	// For a finished feed no hint sets the time of the daily check, so jitter can move it
+	// No hint determines the time of the daily check of a finished feed, so jitter can make it
 	// earlier.
 	l.check(ok("6", feed.Hints{Expired: true})).wait(24*time.Hour - 144*time.Minute)
-	l.o.Jitter = 7 // limited to 1
+	l.o.Jitter = 7 // counts as 1
 	l.check(ok("7", feed.Hints{TTL: "60"})).wait(66 * time.Minute)
 	l.o.Jitter = -7
 	l.check(ok("8", feed.Hints{TTL: "60"})).wait(time.Hour)
@@ -151,7 +151,7 @@ func TestUserIntervalRespectsSkippedHoursAndDays(t *testing.T) {
 	l := newTimeline(t)
 	l.s.Interval = 2 * time.Minute
 	hints := feed.Hints{TTL: "600", SkipHours: []string{"2", "3", "4"}}
-	l.check(ok("1", hints)).wait(160 * time.Minute) // until 05:00
+	l.check(ok("1", hints)).wait(160 * time.Minute) // the check is at 05:00
 	if l.effect(polling.RuleSkip) != polling.Moves || l.effect(polling.RuleTTL) != polling.Overrode {
 		t.Errorf("%+v", l.d.Considered)
 	}
@@ -159,9 +159,9 @@ func TestUserIntervalRespectsSkippedHoursAndDays(t *testing.T) {
 		t.Errorf("the reason is %q, want %q", l.d.Reason, want)
 	}
 	l.o.Jitter = 1
-	l.check(ok("1", hints)).wait(170 * time.Minute) // spread over ten minutes
+	l.check(ok("1", hints)).wait(170 * time.Minute) // 160 minutes plus the spread of ten minutes
 	l.o.Jitter = 0
-	l.s.Interval = 24 * time.Hour // from a Monday
+	l.s.Interval = 24 * time.Hour // counted from a Monday
 	l.check(ok("1", feed.Hints{SkipDays: []string{"Tuesday", "Wednesday"}})).wait(72*time.Hour - 140*time.Minute)
 	l.check(status(500)).wait(72*time.Hour - 140*time.Minute)
 	l.s.Interval = 30 * 24 * time.Hour
@@ -231,11 +231,11 @@ func TestFeedWithoutDatesUsesObservedChanges(t *testing.T) {
 		l.after(8*time.Hour, ok(string(rune('a'+i)), feed.Hints{}))
 	}
 	l.wait(2 * time.Hour)
-	l.after(0, status(304)).outcome(polling.Failed) // the server never sent a validator
+	l.after(0, status(304)).outcome(polling.Failed) // a 304, although the server never sent a validator
 	for range 20 {
 		l.after(24*time.Hour, ok("f", feed.Hints{}))
 	}
-	l.outcome(polling.Unchanged).wait(20 * time.Hour) // twenty days without a change
+	l.outcome(polling.Unchanged).wait(20 * time.Hour) // the feed has not changed for twenty days
 	if len(l.s.Changes) > 6 {
 		t.Errorf("%d changes are stored", len(l.s.Changes))
 	}
@@ -310,7 +310,7 @@ func TestPlanUsesTheTimeOfTheLastCheck(t *testing.T) {
 func TestMissedCheckWaitsForEndOfSkippedHours(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "60", SkipHours: []string{"6", "7"}})).wait(time.Hour)
-	six := l.now.Add(4 * time.Hour) // 06:20
+	six := l.now.Add(4 * time.Hour) // time 06:20
 	s, d := polling.Plan(l.s, six, polling.Options{})
 	if want := l.now.Add(340 * time.Minute); !s.NextAt.Equal(want) || !d.At.Equal(want) || d.Reason != "ttl 60, moved out of skipHours (6–7 h)" {
 		t.Errorf("after Plan the check is due at %s, want %s: %s", s.NextAt, want, d)

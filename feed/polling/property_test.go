@@ -120,7 +120,7 @@ func check(t *testing.T, what string, s polling.State, d polling.Decision, now t
 	}
 	skip, _ := polling.ParseSkip(s.Hints.SkipHours, s.Hints.SkipDays)
 	if !skip.Empty() && s.Interval == 0 {
-		longest += 8 * 24 * time.Hour // no check is moved into skipped time
+		longest += 8 * 24 * time.Hour // skipped time is added to the maximum wait
 	}
 	if skip.Within(d.At) {
 		t.Fatalf("%s: check at %s, in skipped time (%s): %s", what, d.At.Format("Mon 15:04:05"), skip, d)
@@ -182,8 +182,8 @@ func TestLargerHintNeverMakesACheckEarlier(t *testing.T) {
 					l := newTimeline(t)
 					l.o.Jitter = jitter
 					l.check(answer(n))
-					// All feeds whose check would be in skipped time wait for its end, each with
-					// its own jitter.
+					// All feeds whose check would be in skipped time wait until it ends, and then
+					// each has its own jitter.
 					if l.d.At.Before(last.Add(-10*time.Minute)) || skip == nil && l.d.At.Before(last) {
 						t.Fatalf("%s %d, jitter %v: check at %s, earlier than %s", name, n, jitter, l.d.At, last)
 					}

@@ -50,7 +50,7 @@ func TestPushesDoNotDelayTheBackupCheck(t *testing.T) {
 	t.Parallel()
 	l := live(t)
 	due := l.s.NextAt
-	for i := range 400 { // one push every four minutes, for more than a day
+	for i := range 400 { // a push every four minutes, for more than a day
 		a := pushed(fmt.Sprint(i))
 		if i%3 == 0 {
 			a = polling.Answer{Cause: polling.Delivered}
@@ -113,12 +113,12 @@ func TestHubThatMissesOverTenPercentOfChangesIsNotTrusted(t *testing.T) {
 	if l.s.Push.Announced != 9 {
 		t.Fatalf("%+v", l.s.Push)
 	}
-	l.after(20*time.Hour, ok("missed", feed.Hints{})).wait(24 * time.Hour) // one of ten changes
+	l.after(20*time.Hour, ok("missed", feed.Hints{})).wait(24 * time.Hour) // one of ten changes was missed
 	l.after(24*time.Hour, ok("missed again", feed.Hints{}))
 	if l.s.Push.Live(l.now) || l.d.At.Sub(l.now) > 5*time.Hour || l.effect(polling.RulePush) != polling.Ignored {
 		t.Errorf("%+v %s", l.s.Push, l.d)
 	}
-	// The hub can regain trust, because older changes have less weight.
+	// The hub can be trusted again later, because older changes have less weight.
 	for range 200 {
 		n++
 		l.after(time.Hour, pushed(fmt.Sprint(n)))
@@ -140,7 +140,7 @@ func TestChangeFoundShortlyBeforeItsPushIsNotCountedAsMissed(t *testing.T) {
 		t.Errorf("%+v", l.s.Push)
 	}
 	l.after(time.Hour, ok("3", feed.Hints{}))
-	l.after(time.Hour, pushed("3")) // an hour late: counts as missed
+	l.after(time.Hour, pushed("3")) // the push is an hour late, so the change counts as missed
 	if l.s.Push.Missed != 1 || l.s.Push.Announced != 2 {
 		t.Errorf("%+v", l.s.Push)
 	}
@@ -155,7 +155,7 @@ func TestDeliveredContentDoesNotReplaceValidatorsAndHints(t *testing.T) {
 	if l.s.Hash != "1" || l.s.Hints.TTL != "90" || l.s.Cache.From != "max-age" || l.s.Push.Announced != 1 {
 		t.Errorf("%+v", l.s)
 	}
-	// The next poll finds the delivered change, which does not count as missed.
+	// The next poll finds the change that was delivered already, which does not count as missed.
 	l.after(2*time.Hour, ok("2", feed.Hints{}))
 	if l.s.Push.Missed != 0 {
 		t.Errorf("%+v", l.s.Push)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// reason returns the clause after "next check 14:20: ".
+// reason returns the clause that follows "next check 14:20: ".
 func (p *plan) reason() string {
 	if p.s.Gone != nil {
 		return p.s.Gone.Reason
@@ -40,7 +40,7 @@ func (p *plan) reason() string {
 	return strings.TrimPrefix(s, "; ")
 }
 
-// brief returns a short Text for considerations that did not decide.
+// brief returns a short form of Text, for considerations that did not decide.
 func (c Consideration) brief() string {
 	switch c.Rule {
 	case RuleSkip:
@@ -63,7 +63,7 @@ func and(list []string) string {
 	return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
 }
 
-// clock formats t for people; it adds the day if that differs from the day of now.
+// clock formats t for people. It names the day if that is not the day of now.
 func clock(t, now time.Time) string {
 	t = t.In(now.Location())
 	switch gap := t.Sub(now).Abs(); {
@@ -75,7 +75,7 @@ func clock(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// span formats a wait for people: 45 s, 5 min, 1 h 30 min, 12 h, 3 days.
+// span formats a wait for people, such as 45 s, 5 min, 1 h 30 min, 12 h or 3 days.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Minute:

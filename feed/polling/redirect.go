@@ -11,9 +11,9 @@ import (
 // broken servers, captive portals and typing errors cause them too.
 type Candidate struct {
 	To    string    `json:"to"`    // the new URL
-	From  string    `json:"from"`  // source: "301", "redirect", "itunes:new-feed-url"
-	First time.Time `json:"first"` // first check that observed the redirect
-	Last  time.Time `json:"last"`  // last check that observed it
+	From  string    `json:"from"`  // where it was declared: "301", "redirect" or "itunes:new-feed-url"
+	First time.Time `json:"first"` // time of the first check that observed it
+	Last  time.Time `json:"last"`  // time of the last check that observed it
 	Seen  int       `json:"seen"`  // number of checks that observed it
 }
 
@@ -22,12 +22,12 @@ type Move struct {
 	From   string    `json:"from"`
 	To     string    `json:"to"`
 	At     time.Time `json:"at"`
-	Why    string    `json:"why"`              // as Candidate.From
+	Why    string    `json:"why"`              // the same values as Candidate.From
 	Proven bool      `json:"proven,omitempty"` // a feed was read at the new URL
 }
 
-// permanent returns the last of the permanent redirects at the start of the chain, and whether
-// the whole chain is permanent. Nothing behind a temporary hop counts as permanent.
+// permanent returns the last hop of the permanent redirects at the start of the chain, and whether
+// all hops are permanent. Hops after a temporary redirect do not count as permanent.
 func permanent(hops []Hop) (last Hop, all bool) {
 	for _, h := range hops {
 		// spec:feedstate-2007#redirect-302
@@ -39,8 +39,8 @@ func permanent(hops []Hop) (last Hop, all bool) {
 	return last, true
 }
 
-// Permanent reports whether a chain consists of permanent HTTP redirects (301 or 308) without
-// one from https to http. It returns false for an empty chain.
+// Permanent reports whether a chain consists only of permanent HTTP redirects (301 or 308), none of
+// them from https to http. It returns false for an empty chain.
 //
 // spec:feedstate-2007#redirect-301
 func Permanent(hops []Hop) bool {
@@ -69,13 +69,13 @@ func scheme(raw string) string {
 	return u.Scheme
 }
 
-// sighting is the evidence of one check about the feed's URL.
+// sighting is what one check shows about the URL of the feed.
 type sighting struct {
 	to, from string // the permanent URL and its source
-	proven   bool   // a feed was read there
+	proven   bool   // the feed was read at this URL
 }
 
-// sighting evaluates an answer that was a feed, a 304, or a redirect document.
+// sighting evaluates an answer that contains a feed, a 304, or a redirect document.
 func (a Answer) sighting(s State) sighting {
 	last, _ := permanent(a.Hops)
 	out := sighting{to: last.To, from: "301", proven: true}
@@ -88,11 +88,11 @@ func (a Answer) sighting(s State) sighting {
 	case a.Moved != nil:
 		out = sighting{to: resolve(a.from(s), a.Moved.To), from: a.Moved.From}
 	case a.Hints == nil && s.Candidate != nil && s.Candidate.From == newFeedURL:
-		// The unchanged document was not parsed again, so its earlier statement still applies.
+		// The unchanged document was not parsed again, so its earlier declaration still applies.
 		out = sighting{to: s.Candidate.To, from: newFeedURL}
 	}
 	if last.To != "" && a.Moved != nil && a.Moved.From == "redirect" {
-		out.proven = false // only another redirect was read there
+		out.proven = false // only another redirect was read at this URL
 	}
 	if resolve(s.URL, out.to) == "" || !utf8.ValidString(out.to) || sameURL(out.to, s.URL) {
 		return sighting{}
@@ -103,10 +103,10 @@ func (a Answer) sighting(s State) sighting {
 // newFeedURL is the value of feed.Moved.From for a podcast's <itunes:new-feed-url>.
 const newFeedURL = "itunes:new-feed-url"
 
-// follow counts a sighting and moves the feed once there are enough sightings.
+// follow counts a sighting. When there are enough sightings, it changes the URL of the feed.
 func (s *State) follow(a Answer, now time.Time, d *Decision) {
 	if a.Cause == Delivered {
-		return // a hub's delivery has no information about the feed's URL
+		return // a delivery of a hub contains no information about the feed's URL
 	}
 	seen := a.sighting(*s)
 	switch {
@@ -114,8 +114,8 @@ func (s *State) follow(a Answer, now time.Time, d *Decision) {
 		s.Candidate = nil
 		return
 	case scheme(s.URL) == "https" && scheme(seen.to) == "http":
-		// Such a redirect is followed per request, but the stored URL never changes from https
-		// to http.
+		// Redirects from https to http are followed for each request, but never change the stored
+		// URL.
 		s.Candidate = nil
 		d.warn("it is permanently redirected to " + seen.to + ", which is http: the https URL is kept")
 		return
@@ -134,11 +134,11 @@ func (s *State) follow(a Answer, now time.Time, d *Decision) {
 	}
 }
 
-// move sets a new URL for the feed. The validators stay only if they came from that URL.
+// move sets a new URL for the feed. The validators stay only if that URL sent them.
 func (s *State) move(to, why string, now time.Time, proven bool) {
 	to = withUser(to, s.URL)
 	s.Moves = append(s.Moves, Move{From: s.URL, To: to, At: stamp(now), Why: why, Proven: proven})
-	if n := len(s.Moves); n > keptMoves { // the first entry is the feed's original URL
+	if n := len(s.Moves); n > keptMoves { // keep the first entry, the feed's original URL
 		s.Moves = append(s.Moves[:1:1], s.Moves[n-keptMoves+1:]...)
 	}
 	s.URL, s.Candidate = to, nil
@@ -174,8 +174,8 @@ func (s *State) prove() {
 	}
 }
 
-// Undo reverts the last move at a user's request. The feed is due at once at its old URL and
-// does not move to the other URL automatically again. ok is false if there is no move.
+// Undo reverts the last move at a user's request. The feed is due immediately at its old URL, and
+// does not move to the rejected URL automatically again. If there is no move, ok is false.
 func Undo(s State, now time.Time) (_ State, ok bool) {
 	s = s.own()
 	refused := s.URL

@@ -14,7 +14,7 @@ const (
 	beyond = "https://c.example/rss.xml"
 )
 
-// moved returns an answer with a feed that was read behind redirects.
+// moved returns an answer with a feed that was read after following redirects.
 func moved(hops ...polling.Hop) polling.Answer {
 	return via(ok("1", feed.Hints{}, "ETag", `"b"`), hops...)
 }
@@ -25,17 +25,17 @@ func TestPermanentRedirectMovesFeedAfterThreeChecksIn24Hours(t *testing.T) {
 		l := newTimeline(t)
 		l.check(moved(hop(code, here, there))).url(here)
 		l.after(11*time.Hour, moved(hop(code, here, there))).url(here)
-		l.after(11*time.Hour, moved(hop(code, here, there))).url(here) // the third check, but only after 22 hours
+		l.after(11*time.Hour, moved(hop(code, here, there))).url(here) // this is the third check, but only 22 hours have passed
 		l.after(2*time.Hour, moved(hop(code, here, there))).url(there)
 		if l.d.MovedTo != there || l.s.Candidate != nil || len(l.s.Moves) != 1 || l.s.Moves[0].From != here {
 			t.Errorf("%d: %q %+v", code, l.d.MovedTo, l.s)
 		}
-		// The new URL sent the validators, so they stay.
+		// The new URL sent these validators, so they stay.
 		l.validators(`"b"`, "")
 	}
 	l := newTimeline(t)
 	l.check(moved(hop(301, here, there)))
-	l.after(48*time.Hour, moved(hop(301, here, there))).url(here) // long enough, but only the second check
+	l.after(48*time.Hour, moved(hop(301, here, there))).url(here) // enough time has passed, but this is only the second check
 }
 
 func TestStatus304AfterPermanentRedirectCountsTowardsTheMove(t *testing.T) {
@@ -238,8 +238,8 @@ func TestUnfollowedRedirectDocumentIsNotAFailure(t *testing.T) {
 	l.after(time.Hour, document(there)).outcome(polling.Redirected).validators(`"a"`, "").url(here)
 	l.after(12*time.Hour, document(there)).url(here)
 	l.after(12*time.Hour, document(there)).url(there).validators("", "")
-	// The feed has never been read at the new URL. If it cannot be read there, the old URL is
-	// correct.
+	// The feed was never read at the new URL. If it cannot be read there, the old URL is the
+	// correct one.
 	l.after(time.Hour, status(404)).url(here)
 	if l.s.Candidate != nil || len(l.s.Moves) != 0 {
 		t.Errorf("%+v", l.s)
@@ -285,14 +285,14 @@ func TestNewFeedURLCountsAsRedirectAndIsRevertedIfInvalid(t *testing.T) {
 	podcast := ok("1", feed.Hints{}, "ETag", `"a"`)
 	podcast.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"}
 	l := newTimeline(t).check(podcast).url(here)
-	l.after(12*time.Hour, status(304)).url(here) // the redirect of the last document still applies
+	l.after(12*time.Hour, status(304)).url(here) // the redirect that the last document declared still applies
 	l.after(12*time.Hour, polling.Answer{Status: 200, Hash: "1"}).url(there).validators("", "")
 	l.after(time.Hour, polling.Answer{Status: 200, Looks: "html"}).outcome(polling.Failed).url(here)
 	l.check(podcast).after(24*time.Hour, podcast).after(time.Hour, podcast).url(there)
 	l.after(time.Hour, status(410)).outcome(polling.Failed).url(here)
 	l.check(podcast).after(24*time.Hour, podcast).after(time.Hour, podcast).url(there)
 	self := ok("2", feed.Hints{})
-	self.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"} // many feeds name their own URL
+	self.Moved = &feed.Moved{To: there, From: "itunes:new-feed-url"} // many feeds declare their current URL here
 	l.after(time.Hour, self).url(there)
 	if l.s.Candidate != nil {
 		t.Errorf("%+v", l.s.Candidate)

@@ -13,13 +13,13 @@ import (
 type Wait struct {
 	URL    string    `json:"url"`    // URL of the feed
 	Status int       `json:"status"` // HTTP status of the response
-	Value  string    `json:"value"`  // the original value
+	Value  string    `json:"value"`  // unchanged value of the header
 	Seen   time.Time `json:"seen"`   // time of the response
-	Until  time.Time `json:"until"`  // at most LongestRetry after Seen
+	Until  time.Time `json:"until"`  // end of the wait, at most LongestRetry after Seen
 }
 
-// retryAfter reads Retry-After. It returns nil unless the value is a number of seconds or a
-// date in the future.
+// retryAfter reads the header Retry-After. It returns nil unless the value is a number of seconds
+// or a date in the future.
 func retryAfter(h http.Header, now time.Time) *Wait {
 	raw := strings.TrimSpace(h.Get("Retry-After"))
 	if raw == "" || len(raw) > 64 {
@@ -31,7 +31,8 @@ func retryAfter(h http.Header, now time.Time) *Wait {
 		if err != nil {
 			return nil
 		}
-		// Use the server's clock if known: the local clock may differ.
+		// Use the time of the server if the response contains it, because the local clock may
+		// differ.
 		base := now
 		if date, err := http.ParseTime(h.Get("Date")); err == nil {
 			base = date
@@ -44,22 +45,23 @@ func retryAfter(h http.Header, now time.Time) *Wait {
 	return &Wait{Value: raw, Seen: stamp(now), Until: stamp(now.Add(min(d, LongestRetry)))}
 }
 
-// HostWaitsNeeded is the number of feeds of one host that must wait at the same time, because of a
-// Retry-After, for the wait to apply to the whole host.
+// HostWaitsNeeded is the number of feeds of one host that must wait because of a Retry-After at the
+// same time before the wait applies to the whole host.
 const HostWaitsNeeded = 3
 
-// keptWaits is the number of waits stored per host, enough to detect agreement.
+// keptWaits is the maximum number of stored waits per host, which is enough to detect that several
+// feeds wait.
 const keptWaits = 8
 
-// Host collects the Retry-After values of the feeds of one host. One value applies to its
-// feed; several values mean that the server wants no requests. The zero Host is empty. Like
-// State it is plain data and never changed in place.
+// Host collects the Retry-After values of the feeds of one host. One value applies to its feed;
+// several values mean that the server wants no requests. The zero Host is empty. Like State it is
+// plain data, and functions return a changed copy.
 type Host struct {
-	Waits []Wait `json:"waits,omitempty"` // the longest first, one per URL
+	Waits []Wait `json:"waits,omitempty"` // the longest wait first; one wait per URL
 }
 
-// Add records the wait of a decision: Decision.Wait, which may be nil. It ignores waits of
-// successful answers, which concern only their feed.
+// Add returns h with the wait of a decision (Decision.Wait, which may be nil). It ignores waits of
+// successful answers, because these concern only their own feed.
 func (h Host) Add(w *Wait, now time.Time) Host {
 	waits := slices.DeleteFunc(slices.Clone(h.Waits), func(o Wait) bool {
 		return !o.Until.After(now) || o.Until.Sub(now) > LongestRetry || w != nil && o.URL == w.URL
@@ -71,8 +73,8 @@ func (h Host) Add(w *Wait, now time.Time) Host {
 	return Host{Waits: waits[:min(len(waits), keptWaits)]}
 }
 
-// Until returns the end of the host's wait while HostWaitsNeeded of its feeds are waiting; the zero
-// time if requests are allowed now.
+// Until returns the end of the host's wait, if at least HostWaitsNeeded of its feeds are waiting.
+// It returns the zero time if requests are allowed now.
 func (h Host) Until(now time.Time) time.Time {
 	h = h.Add(nil, now)
 	if len(h.Waits) < HostWaitsNeeded {
@@ -81,6 +83,6 @@ func (h Host) Until(now time.Time) time.Time {
 	return h.Waits[HostWaitsNeeded-1].Until
 }
 
-// HostOf returns the key of the Host of a URL: its normalized host name, with the port unless
-// it is the scheme's default port.
+// HostOf returns the key under which to store the Host of a URL: the normalized host name, with the
+// port unless it is the default port of the scheme.
 func HostOf(raw string) string { return href.HostPort(raw) }

@@ -13,7 +13,7 @@ import (
 func TestRetryAfterIsParsedAsSecondsOrDate(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]time.Duration{
-		"3600": time.Hour, " 7200 ": 2 * time.Hour, "31": 30 * time.Minute, // at least the growing wait after 429
+		"3600": time.Hour, " 7200 ": 2 * time.Hour, "31": 30 * time.Minute, // the wait is at least the growing wait after status 429
 		"Mon, 04 May 2026 08:20:00 GMT": 6 * time.Hour, "Monday, 04-May-26 08:20:00 GMT": 6 * time.Hour, "Mon May  4 08:20:00 2026": 6 * time.Hour,
 		"172800": 48 * time.Hour, "172801": 48 * time.Hour, "99999999999999999999999": 48 * time.Hour, "Fri, 31 Dec 9999 23:59:59 GMT": 48 * time.Hour,
 		"0": 0, "-10": 0, "": 0, "soon": 0, "1 hour": 0, "3600.5": 0, "+3600": 0, "Sun, 03 May 2026 08:20:00 GMT": 0, "2026-05-04T08:20:00Z": 0,
@@ -51,7 +51,7 @@ func TestRetryAfterAppliesToAnyStatus(t *testing.T) {
 			t.Errorf("%d: next check in %s", code, got)
 		}
 	}
-	// Jitter only delays, and the longest wait is 48 hours.
+	// Jitter only delays a check, and the longest wait is 48 hours.
 	l := newTimeline(t)
 	l.o.Jitter = 1
 	l.check(status(503, "Retry-After", "170000")).wait(48 * time.Hour)
@@ -69,7 +69,8 @@ func TestRetryAfterDoesNotCountAsFailure(t *testing.T) {
 	if l.s.Failures != 0 || l.d.Gone || l.s.Limited == 0 {
 		t.Errorf("%+v", l.s)
 	}
-	// After many requests to wait, a wait of one minute is no longer sufficient.
+	// After many responses that request a wait, a requested wait of one minute is not sufficient
+	// any more.
 	l.wait(24 * time.Hour)
 	l.after(24*time.Hour, status(304)).wait(90 * time.Minute)
 	if l.s.Limited != 0 || l.s.Wait != nil {
@@ -83,7 +84,7 @@ func TestRetryAfterDelaysAllChecksUntilItExpires(t *testing.T) {
 	if good, from, why := polling.Refresh(l.s, l.now.Add(time.Hour)); good || !from.Equal(l.now.Add(10*time.Hour)) || why == "" {
 		t.Errorf("check by hand: %t %s %q", good, from, why)
 	}
-	l.after(time.Hour, status(500)).wait(9 * time.Hour) // requested too early; the wait still applies
+	l.after(time.Hour, status(500)).wait(9 * time.Hour) // this request came too early, and the earlier wait still applies
 	l.after(time.Hour, ok("1", feed.Hints{})).wait(time.Hour)
 	if l.s.Wait != nil {
 		t.Error("a successful check does not end the wait")
@@ -101,7 +102,7 @@ func TestRetryAfterOfSeveralFeedsAppliesToTheirHost(t *testing.T) {
 		h = h.Add(l.d.Wait, l.now)
 		return l.d
 	}
-	for i := range 4 { // the same feed repeatedly
+	for i := range 4 { // the same feed several times
 		if d := reported(1, fmt.Sprint(36000+i), 429); !d.HostWait.IsZero() {
 			t.Fatalf("one waiting feed stops the host: %+v", d)
 		}

@@ -8,8 +8,8 @@ import (
 	"cloudburst/feed"
 )
 
-// ParseTTL reads the minutes of <ttl> in common spellings: "60", "60.0", "60 minutes", "2
-// hours". problem describes an invalid value; then d is 0.
+// ParseTTL reads the minutes of <ttl> in common spellings: "60", "60.0", "60 minutes", "2 hours".
+// If the value is invalid, problem describes it and d is 0.
 func ParseTTL(raw string) (d time.Duration, problem string) {
 	s := strings.ToLower(strings.TrimSpace(raw))
 	i := 0
@@ -46,8 +46,8 @@ func unitOf(word string) time.Duration {
 	return 0
 }
 
-// decimal reads digits with at most one period. A value that is too large stays large and does
-// not fail.
+// decimal parses digits with at most one period. A number that is too large does not fail, but
+// becomes a very large n.
 func decimal(s string) (n float64, ok bool) {
 	scale := 0.0
 	for i := 0; i < len(s); i++ {
@@ -66,20 +66,20 @@ func decimal(s string) (n float64, ok bool) {
 	return n, ok
 }
 
-// times returns n units, at most longestFresh.
+// times returns n units as a duration, at most longestFresh.
 func times(unit time.Duration, n float64) time.Duration {
 	return time.Duration(min(float64(unit)*n, float64(longestFresh)))
 }
 
 // Syndication is the update schedule of RSS 1.0's syndication module.
 type Syndication struct {
-	Every time.Duration // between two updates; a month is 30 days, a year 365
-	Base  time.Time     // an update happens at Base and at every multiple of Every before and after it; zero: not given
+	Every time.Duration // time between two updates; a month counts as 30 days, a year as 365
+	Base  time.Time     // time of one update; the others are at multiples of Every before and after it. Zero: not declared
 }
 
-// ParseSyndication reads sy:updatePeriod, sy:updateFrequency and sy:updateBase. Missing
-// elements have the module's defaults: daily, once. problem describes an invalid value. ok is
-// false if no element has a valid value.
+// ParseSyndication reads sy:updatePeriod, sy:updateFrequency and sy:updateBase. For missing
+// elements, the defaults of the module apply: daily, once. problem describes an invalid value. If
+// no element has a valid value, ok is false.
 func ParseSyndication(h feed.Hints) (s Syndication, problem string, ok bool) {
 	period, frequency := strings.ToLower(strings.TrimSpace(h.UpdatePeriod)), strings.TrimSpace(h.UpdateFrequency)
 	if period == "" && frequency == "" {
@@ -117,8 +117,8 @@ func periodOf(word string) time.Duration {
 	return 0
 }
 
-// next returns the next due time of a feed that was read at t: the next update if there is a
-// base, otherwise t plus Every.
+// next returns the next due time of a feed that was read at t: if there is a Base, it is the next
+// update, and otherwise t plus Every.
 func (s Syndication) next(t time.Time) time.Time {
 	if s.Base.IsZero() {
 		return t.Add(s.Every)
@@ -129,7 +129,7 @@ func (s Syndication) next(t time.Time) time.Time {
 // sinceStep returns the time from the last step before t. Steps have whole seconds and repeat
 // with the period every, starting at base. The result is exact for any distance from base.
 func sinceStep(t, base time.Time, every time.Duration) time.Duration {
-	// A time.Duration holds only 292 years, so whole seconds first.
+	// A time.Duration can represent only 292 years, so calculate in whole seconds first.
 	gap := (t.Unix() - base.Unix()) % int64(every/time.Second)
 	d := time.Duration(gap)*time.Second + time.Duration(t.Nanosecond()-base.Nanosecond())
 	if d < 0 {
@@ -138,10 +138,10 @@ func sinceStep(t, base time.Time, every time.Duration) time.Duration {
 	return d
 }
 
-// post spacing
+// The rhythm of a feed without hints follows from the time between its posts.
 
-// burst is the maximum distance of posts that count as one. Many feeds are written once a day,
-// ten posts at a time.
+// burst is the maximum time between posts that count as one. Many feeds are written once a day, ten
+// posts at a time.
 const burst = 15 * time.Minute
 
 // observe records the dates of the posts.
@@ -151,18 +151,18 @@ func (s *State) observe(dates []time.Time, now time.Time) {
 		s.Spacing = spacing(posts)
 		return
 	}
-	// For a feed without dates, the times of observed changes replace them.
+	// If the posts of the feed have no dates, use the times at which changes were observed.
 	s.Newest = time.Time{}
 	s.Changes = append(s.Changes, stamp(now))
 	if n := len(s.Changes); n > keptChanges {
 		s.Changes = s.Changes[n-keptChanges:]
 	}
-	latest := slices.Clone(s.Changes[1:]) // the first entry is the first read, not a change
+	latest := slices.Clone(s.Changes[1:]) // the first entry is the first read of the feed, which is not a change
 	s.Spacing = spacing(newest(latest, now, keptChanges))
 }
 
-// spacing returns the median time between posts; 0: unknown. The median ignores an old post at
-// the top and years without posts.
+// spacing returns the median time between posts; or 0 if it is unknown. A median is not affected by
+// an old post at the top, or by years without posts.
 func spacing(posts []time.Time) time.Duration {
 	var gaps []time.Duration
 	for i := 1; i < len(posts); {
@@ -184,8 +184,8 @@ func spacing(posts []time.Time) time.Duration {
 // shortestRhythm is the minimum interval for a feed without hints.
 const shortestRhythm = 15 * time.Minute
 
-// defaultRhythm returns the wait for a feed without hints, and its reason: four checks between
-// two posts, fewer the longer the feed has had no post.
+// defaultRhythm returns the wait for a feed without hints, and the reason for people. The wait
+// allows four checks between two posts, and becomes longer the longer the feed has had no post.
 func (s State) defaultRhythm(now time.Time) (d time.Duration, text string) {
 	d = DefaultInterval
 	if s.Spacing > 0 {

@@ -9,14 +9,14 @@ import (
 
 // Skip is the set of hours and days, in GMT, when a feed must not be requested.
 type Skip struct {
-	hours uint32 // bit 0: 00:00 to 01:00
-	days  uint8  // bit 0: Sunday
+	hours uint32 // bit n is set if the hour n is skipped; bit 0: 00:00 to 01:00
+	days  uint8  // bit n is set if the weekday n is skipped; bit 0: Sunday
 }
 
-// ParseSkip reads skipHours and skipDays. Hours are 0 to 24, where 24 means 0. Days are
-// English names or abbreviations in any case. Invalid entries are ignored. A list of all 24
-// hours or all seven days would stop the feed, so it counts as empty. problem describes what
-// was ignored.
+// ParseSkip reads skipHours and skipDays. Hours are 0 to 24, where 24 means 0. Days are English
+// names or abbreviations in any case. Invalid entries are ignored. A list of all 24 hours or all
+// seven days counts as empty, because the feed would never be read. problem describes the ignored
+// entries.
 func ParseSkip(hours, days []string) (s Skip, problem string) {
 	var wrong []string
 	for _, list := range hours {
@@ -56,7 +56,7 @@ func words(list string) func(yield func(string) bool) {
 }
 
 func hourOf(word string) (uint, bool) {
-	word = strings.TrimSuffix(word, ":00") // 06:00
+	word = strings.TrimSuffix(word, ":00") // accept the form 06:00
 	n, err := strconv.ParseUint(word, 10, 8)
 	if err != nil || n > 24 {
 		return 0, false
@@ -80,7 +80,7 @@ func dayOf(word string) (time.Weekday, bool) {
 	return 0, false
 }
 
-// Empty reports whether nothing is skipped.
+// Empty reports whether no hour and no day is skipped.
 func (s Skip) Empty() bool { return s == Skip{} }
 
 // Hours returns the skipped hours, 0 to 23.
@@ -114,7 +114,7 @@ func (s Skip) Within(t time.Time) bool {
 // After returns the first time at or after t that is not skipped: t itself or the start of an
 // hour.
 func (s Skip) After(t time.Time) time.Time {
-	for range 7 * 24 { // at least one hour of a week is free, because full lists count as empty
+	for range 7 * 24 { // ends within a week, because full lists count as empty
 		if !s.Within(t) {
 			return t
 		}
@@ -123,8 +123,8 @@ func (s Skip) After(t time.Time) time.Time {
 	return t
 }
 
-// leave is like After, but adds some minutes by jitter, a fraction from 0 to 1, if the time
-// moves: many feeds wait for the same hour to end.
+// leave is like After, but if the time moves, it adds some minutes by jitter, a fraction from 0 to
+// 1, because many feeds wait for the end of the same hour.
 func (s Skip) leave(t time.Time, jitter float64) time.Time {
 	at := s.After(t)
 	if at.Equal(t) {
@@ -133,7 +133,7 @@ func (s Skip) leave(t time.Time, jitter float64) time.Time {
 	return stamp(at.Add(scale(min(s.freeUntil(at, skippedSpread+time.Second)-time.Second, skippedSpread), jitter)))
 }
 
-// freeUntil returns for how long after t nothing is skipped, at most limit.
+// freeUntil returns how long after t no time is skipped, at most limit.
 func (s Skip) freeUntil(t time.Time, limit time.Duration) time.Duration {
 	for at := t; ; {
 		if s.Within(at) {
@@ -146,7 +146,7 @@ func (s Skip) freeUntil(t time.Time, limit time.Duration) time.Duration {
 }
 
 // before returns the last time up to t that is not skipped, not before earliest, and not so close
-// to a skipped hour that the check could start in it. ok is false if there is none.
+// to a skipped hour that the check could start in it. If there is no such time, ok is false.
 func (s Skip) before(t, earliest time.Time) (_ time.Time, ok bool) {
 	for range 24 {
 		top := t.UTC().Truncate(time.Hour)
@@ -160,7 +160,7 @@ func (s Skip) before(t, earliest time.Time) (_ time.Time, ok bool) {
 	return t, false
 }
 
-// String formats s for people: "6–11 h, Sunday".
+// String formats s for people, such as "6–11 h, Sunday".
 func (s Skip) String() string {
 	var b strings.Builder
 	hours := s.Hours()

@@ -53,16 +53,16 @@ import (
 
 // Bounds of the wait for the next check. A user's own interval has separate bounds.
 const (
-	Shortest     = 5 * time.Minute // minimum wait
-	Longest      = 24 * time.Hour  // maximum wait
-	LongestRetry = 48 * time.Hour  // if Retry-After requests it
+	Shortest     = 5 * time.Minute // minimum wait for the next check
+	Longest      = 24 * time.Hour  // maximum wait for the next check
+	LongestRetry = 48 * time.Hour  // maximum wait if a Retry-After requests it
 
-	ShortestUserInterval = time.Minute         // of a user's own interval
-	LongestUserInterval  = 30 * 24 * time.Hour // of a user's own interval
-	RefreshInterval      = time.Minute         // minimum time between checks by hand
-	DefaultInterval      = time.Hour           // of a feed without hints and known posts
-	MaxRedirects         = 5                   // maximum number per check
-	MoveSightings        = 3                   // checks that must observe a permanent redirect before the feed moves
+	ShortestUserInterval = time.Minute         // minimum of a user's own interval
+	LongestUserInterval  = 30 * 24 * time.Hour // maximum of a user's own interval
+	RefreshInterval      = time.Minute         // minimum time between two checks that a user requests
+	DefaultInterval      = time.Hour           // interval for a feed without hints whose posting rhythm is unknown
+	MaxRedirects         = 5                   // maximum number of redirects per check
+	MoveSightings        = 3                   // number of checks that must observe a permanent redirect before the feed moves
 	MoveSeenFor          = 24 * time.Hour      // minimum time between the first and the last of these checks
 )
 
@@ -75,56 +75,56 @@ const skippedSpread = 10 * time.Minute
 
 const (
 	longestValidator = 1 << 10  // maximum bytes of a stored validator
-	keptMoves        = 5        // earlier URLs: the first and the latest ones
-	keptChanges      = 6        // times of changes of a feed without dates
+	keptMoves        = 5        // number of stored earlier URLs: the first one and the latest ones
+	keptChanges      = 6        // number of stored times of changes, for a feed whose posts have no dates
 	resumedWithin    = Shortest // overdue checks are spread over this period after a restart
 )
 
 // State is the stored state of one feed between checks. It is plain data: store it as JSON, or
-// field by field. All times are UTC. The zero State with a URL is a feed that has never been
-// read. A State is never changed in place.
+// field by field. All times are UTC. The zero State with a URL is a feed that has never been read.
+// Functions return a changed copy of a State.
 type State struct {
 	URL        string     `json:"url"` // the URL to request
 	Validators Validators `json:"validators,omitzero"`
-	Hash       string     `json:"hash,omitempty"`    // of the last body that was a feed
-	Evidence   Evidence   `json:"evidence,omitzero"` // about the validators: whether a 304 counts after an announcement
+	Hash       string     `json:"hash,omitempty"`    // hash of the last body that was a feed
+	Evidence   Evidence   `json:"evidence,omitzero"` // evidence about the validators: whether a 304 counts after an announcement
 
 	Hints   feed.Hints `json:"hints,omitzero"`   // hints of the last parsed document; a 304 does not change them
-	HintsAt time.Time  `json:"hintsAt,omitzero"` // the last confirmation of the hints, by a 200 or a 304
-	Cache   Cache      `json:"cache,omitzero"`   // the freshness that HTTP declared
+	HintsAt time.Time  `json:"hintsAt,omitzero"` // last time at which a 200 or 304 confirmed the hints
+	Cache   Cache      `json:"cache,omitzero"`   // freshness that the HTTP headers declared
 
-	CheckedAt time.Time `json:"checkedAt,omitzero"` // the last check of any kind and outcome
-	PolledAt  time.Time `json:"polledAt,omitzero"`  // the last check that no push caused
-	ReadAt    time.Time `json:"readAt,omitzero"`    // the last successful check
-	ChangedAt time.Time `json:"changedAt,omitzero"` // the last check with a different body
-	NextAt    time.Time `json:"nextAt,omitzero"`    // zero: never, the feed is gone
-	Reason    string    `json:"reason,omitempty"`   // of NextAt, for people
+	CheckedAt time.Time `json:"checkedAt,omitzero"` // time of the last check of any kind and outcome
+	PolledAt  time.Time `json:"polledAt,omitzero"`  // time of the last check that no push caused
+	ReadAt    time.Time `json:"readAt,omitzero"`    // time of the last successful check
+	ChangedAt time.Time `json:"changedAt,omitzero"` // time of the last check that found a different body
+	NextAt    time.Time `json:"nextAt,omitzero"`    // time of the next check; zero: none, because the feed is gone
+	Reason    string    `json:"reason,omitempty"`   // reason for NextAt, for people
 	// FollowUpAt is when the feed is read in full once more after an announced change; see
 	// [State.DueAt]. Zero: no follow-up is needed.
 	FollowUpAt time.Time `json:"followUpAt,omitzero"`
 
 	Newest  time.Time     `json:"newest,omitzero"`   // date of the newest post
 	Spacing time.Duration `json:"spacing,omitzero"`  // usual time between posts, in nanoseconds; 0: unknown
-	Changes []time.Time   `json:"changes,omitempty"` // times of the latest changes, used for a feed without dates
+	Changes []time.Time   `json:"changes,omitempty"` // times of the latest changes, for a feed whose posts have no dates
 
-	Failures int       `json:"failures,omitempty"` // consecutive failures
-	Limited  int       `json:"limited,omitempty"`  // consecutive requests to wait
-	Failure  *Failure  `json:"failure,omitempty"`  // the last one; nil if the last check succeeded
+	Failures int       `json:"failures,omitempty"` // number of consecutive failures
+	Limited  int       `json:"limited,omitempty"`  // number of consecutive responses that request a wait
+	Failure  *Failure  `json:"failure,omitempty"`  // last failure; nil: the last check succeeded
 	Since    time.Time `json:"since,omitzero"`     // start of the current series of failures
-	Wait     *Wait     `json:"wait,omitempty"`     // Retry-After, while it applies
+	Wait     *Wait     `json:"wait,omitempty"`     // Retry-After that still applies; nil: none
 
-	Candidate *Candidate `json:"candidate,omitempty"` // a permanent redirect that must be observed more often
-	Moves     []Move     `json:"moves,omitempty"`     // the newest last
-	Refused   string     `json:"refused,omitempty"`   // a URL that a user rejected with Undo
+	Candidate *Candidate `json:"candidate,omitempty"` // permanent redirect that was not observed often enough; nil: none
+	Moves     []Move     `json:"moves,omitempty"`     // earlier URLs, the newest last
+	Refused   string     `json:"refused,omitempty"`   // URL that a user rejected with Undo; "": none
 
 	Push     Push          `json:"push,omitzero"`
-	Interval time.Duration `json:"interval,omitzero"` // the user's own, in nanoseconds; 0: none
+	Interval time.Duration `json:"interval,omitzero"` // the user's own interval, in nanoseconds; 0: none
 	Gone     *Gone         `json:"gone,omitempty"`
 }
 
 // Validators are the unchanged validators of the last answer, for conditional requests.
 type Validators struct {
-	URL          string `json:"url,omitempty"` // the URL that sent them, and the only one that receives them
+	URL          string `json:"url,omitempty"` // URL that sent the validators; only this URL receives them
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"lastModified,omitempty"`
 }
@@ -165,7 +165,7 @@ func (v *Validators) UnmarshalJSON(b []byte) error {
 // Empty reports whether v contains neither an ETag nor a Last-Modified date.
 func (v Validators) Empty() bool { return v.ETag == "" && v.LastModified == "" }
 
-// Header returns the fields of a conditional request; it is empty if v is empty.
+// Header returns the header fields of a conditional request. If v is empty, there are none.
 func (v Validators) Header() http.Header {
 	h := http.Header{}
 	// spec:feedstate-2007#etag-request
@@ -187,13 +187,13 @@ type Failure struct {
 	At     time.Time `json:"at"`
 }
 
-// Gone records that a feed has ended. Its items stay; see [Revive].
+// Gone records that a feed has ended. The items of the feed stay; see [Revive].
 type Gone struct {
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason"` // for people
 }
 
-// New returns the state of a feed that has never been read. It is due at once.
+// New returns the state of a feed that has never been read. The feed is due immediately.
 func New(url string, now time.Time) State {
 	return State{URL: url, NextAt: stamp(now), Reason: "it has never been read"}
 }
@@ -202,8 +202,8 @@ func New(url string, now time.Time) State {
 // never to another URL after a redirect. [RequestFor] handles checks of every cause.
 func Request(s State) Validators { return s.Validators }
 
-// Due reports whether a check is due. A next check further ahead than the longest wait means
-// that the clock was wrong when it was set, so the check is due too.
+// Due reports whether a check is due. If NextAt is further ahead than the longest wait, the clock
+// was wrong when NextAt was set, so the check is due too.
 func Due(s State, now time.Time) bool {
 	if s.Gone != nil {
 		return false
@@ -229,9 +229,8 @@ func (s State) furthest() time.Duration {
 	return longest
 }
 
-// Resume prepares a state for the start of a program. A check in the future does not move.
-// Missed checks are spread over the next minutes by jitter, a fraction from 0 to 1. A start
-// alone causes no check.
+// Resume prepares a state for the start of a program. A check in the future stays as it is. Missed
+// checks are spread over the next minutes by jitter, a fraction from 0 to 1.
 func Resume(s State, now time.Time, jitter float64) State {
 	if !Due(s, now) {
 		return s
@@ -252,8 +251,8 @@ func (s State) Allowed(t time.Time, jitter float64) time.Time {
 	return skip.leave(t, jitter)
 }
 
-// Refresh reports whether a user may have the feed read now. If not, from is the earliest time
-// and why is the reason.
+// Refresh reports whether a user may have the feed read now. If not, from is the earliest possible
+// time, and why is the reason.
 func Refresh(s State, now time.Time) (ok bool, from time.Time, why string) {
 	if s.Wait != nil && s.Wait.Until.After(now) && s.Wait.Until.Sub(now) <= LongestRetry {
 		return false, s.Wait.Until, "its server sent Retry-After"
@@ -264,7 +263,8 @@ func Refresh(s State, now time.Time) (ok bool, from time.Time, why string) {
 	return true, now, ""
 }
 
-// Revive restarts a feed that is gone or failing. It is due at once; all other data stays.
+// Revive restarts the checks of a feed that is gone or failing. The feed is due immediately, and
+// all other data stays.
 func Revive(s State, now time.Time) State {
 	s.Gone, s.Failure, s.Since = nil, nil, time.Time{}
 	s.Failures, s.Limited = 0, 0
@@ -272,7 +272,7 @@ func Revive(s State, now time.Time) State {
 	return s
 }
 
-// stamp returns t as it is stored.
+// stamp returns t in the form in which it is stored.
 func stamp(t time.Time) time.Time { return t.Round(0).UTC() }
 
 func scale(d time.Duration, fraction float64) time.Duration {

@@ -117,7 +117,7 @@ func TestClockJumpNeitherDelaysNorAdvancesChecks(t *testing.T) {
 	t.Parallel()
 	const decade = 10 * 365 * 24 * time.Hour
 	l := newTimeline(t)
-	l.now = l.now.Add(decade) // the clock is wrong
+	l.now = l.now.Add(decade) // the clock is wrong by ten years
 	l.check(ok("1", feed.Hints{TTL: "600"}, "Cache-Control", "max-age=600"))
 	l.now = t0()
 	if !polling.Due(l.s, l.now) {
@@ -134,7 +134,7 @@ func TestClockJumpNeitherDelaysNorAdvancesChecks(t *testing.T) {
 	}
 	l.check(ok("1", feed.Hints{TTL: "600"})).wait(10 * time.Hour)
 
-	// A redirect that was seen while the clock was wrong counts from now on.
+	// A redirect that was observed while the clock was wrong counts from the correct time on.
 	l.now = t0().Add(decade)
 	l.check(moved(hop(301, here, there)))
 	l.now = t0()

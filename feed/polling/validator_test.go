@@ -85,7 +85,8 @@ func TestStatus304ReplacesTheValidatorsItContains(t *testing.T) {
 	l.after(time.Hour, status(304)).validators(`"a"`, "Sun, 03 May 2026 00:00:00 GMT")
 	l.after(time.Hour, status(304, "ETag", `"b"`)).validators(`"b"`, "Sun, 03 May 2026 00:00:00 GMT")
 	l.after(time.Hour, status(304, "Last-Modified", "Mon, 04 May 2026 00:00:00 GMT")).validators(`"b"`, "Mon, 04 May 2026 00:00:00 GMT")
-	// A response with status 200 replaces all validators; missing ones are removed.
+	// A response with status 200 replaces all validators. Validators that it does not contain are
+	// removed.
 	l.after(time.Hour, ok("2", feed.Hints{}, "ETag", `"c"`)).validators(`"c"`, "")
 	l.after(time.Hour, ok("3", feed.Hints{})).validators("", "")
 }
@@ -94,7 +95,7 @@ func TestUnchangedBodyWithNewValidatorsUpdatesValidatorsOnly(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90"}, "ETag", `"a"`)).outcome(polling.Changed)
 	changed := l.s.ChangedAt
-	same := polling.Answer{Status: 200, Header: header("ETag", `"b"`), Hash: "1"} // not parsed
+	same := polling.Answer{Status: 200, Header: header("ETag", `"b"`), Hash: "1"} // the answer has no Hints, as if the body was not parsed
 	if !same.Same(l.s) {
 		t.Error("Same is false for an equal hash")
 	}
@@ -111,9 +112,9 @@ func TestUnchangedBodyWithNewValidatorsUpdatesValidatorsOnly(t *testing.T) {
 func TestStatus304KeepsHints(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{TTL: "90", SkipHours: []string{"6"}}, "ETag", `"a"`, "Cache-Control", "max-age=10800")).wait(3 * time.Hour)
-	l.after(0, status(304)).wait(3 * time.Hour) // RFC 9111: fresh again
+	l.after(0, status(304)).wait(3 * time.Hour) // by RFC 9111, the response is fresh again
 	l.after(0, status(304, "Cache-Control", "max-age=0")).wait(90 * time.Minute)
-	l.after(2*time.Hour+40*time.Minute, status(304)).wait(2 * time.Hour) // 06:30 is skipped
+	l.after(2*time.Hour+40*time.Minute, status(304)).wait(2 * time.Hour) // without the skipped hour it would be at 06:30
 	l.after(0, status(500)).after(0, status(304)).wait(2 * time.Hour)
 	// A new document replaces all hints.
 	l.after(0, ok("2", feed.Hints{}, "ETag", `"b"`)).wait(time.Hour)
@@ -123,7 +124,7 @@ func TestStatus304DoesNotExtendExpires(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{}, "ETag", `"a"`, "Expires", "Mon, 04 May 2026 08:20:00 GMT")).wait(6 * time.Hour)
 	l.after(2*time.Hour, status(304)).wait(4 * time.Hour)
-	l.after(5*time.Hour, status(304)).wait(time.Hour) // expired
+	l.after(5*time.Hour, status(304)).wait(time.Hour) // Expires has passed
 }
 
 func TestValidatorsAreSentOnlyToTheirURL(t *testing.T) {
@@ -134,7 +135,7 @@ func TestValidatorsAreSentOnlyToTheirURL(t *testing.T) {
 		t.Errorf("%q is sent to %s", v.ETag, v.URL)
 	}
 	l.after(time.Hour, via(status(304), hop(302, here, there))).outcome(polling.Unchanged).validators(`"a"`, "")
-	// Another server can use the same validator for another feed.
+	// Another server may use the same validator for another feed.
 	l.after(time.Hour, via(status(304), hop(302, here, "https://other.example/rss.xml"))).outcome(polling.Doubtful).validators("", "").wait(5 * time.Minute)
 	if l.s.Failures != 0 || l.s.Hash != "1" {
 		t.Errorf("%+v", l.s)

@@ -6,9 +6,9 @@ import (
 	"cloudburst/internal/href"
 )
 
-// address returns a reference as RSS requires it: absolute and in ASCII. It resolves a
-// relative reference against the URL of the feed or of its page. It returns "", with a
-// warning, for an invalid one.
+// address returns a reference as RSS requires it: absolute and in ASCII. It resolves a relative
+// reference against the URL of the feed or of its page. For an invalid reference it returns "" and
+// adds a warning.
 func (w *writer) address(s, where string) string {
 	if w.plainWeb(s) {
 		return s
@@ -21,7 +21,8 @@ func (w *writer) address(s, where string) string {
 	return w.uri(s, where)
 }
 
-// base returns the URL that resolves the feed's relative references; "" when unknown.
+// base returns the URL against which relative references of the feed are resolved, or "" if it is
+// unknown.
 func (w *writer) base() string {
 	for _, b := range [...]string{w.f.Base, w.f.Self, w.o.Self, w.f.Link} {
 		if schemeLen(b) > 0 {
@@ -31,7 +32,8 @@ func (w *writer) base() string {
 	return ""
 }
 
-// quietly is like address without a warning, for references that are checked more than once.
+// quietly is like address, but adds no warning. It is used for references that are checked more
+// than once.
 func (w *writer) quietly(s string) string {
 	if w.plainWeb(s) {
 		return s
@@ -42,8 +44,8 @@ func (w *writer) quietly(s string) string {
 	return s
 }
 
-// plainWeb caches the last two results of the function plainWeb: an item's page is usually its
-// identifier too, and the enclosure is written between them.
+// plainWeb caches the last two results of the function plainWeb: the page of an item is usually its
+// identifier too, and the enclosure is written between the two.
 func (w *writer) plainWeb(s string) bool {
 	if s == w.web[0] || s == w.web[1] {
 		return s != ""
@@ -55,8 +57,8 @@ func (w *writer) plainWeb(s string) bool {
 	return true
 }
 
-// plainWeb reports whether s is a simple web URL: http or https, a host, and only URL
-// characters. Nearly all URLs are; the others take the slow path.
+// plainWeb reports whether s is a simple web URL: http or https, a host, and only URL characters.
+// Almost all URLs are simple; all others need a slower check.
 func plainWeb(s string) bool {
 	const plain, safe = "http://", "https://"
 	n := len(plain)
@@ -85,18 +87,18 @@ func allAddress(s string) bool {
 	return true
 }
 
-// mayNotAddress checks eight bytes at once. It reports whether one of them may be a byte that
-// URLs do not contain. It also reports _ and ~, which are valid but share bits with invalid
+// mayNotAddress checks eight bytes at once. It reports whether any of them may be a byte that URLs
+// must not contain. It also reports _ and ~, which are valid but have bits in common with invalid
 // bytes.
 func mayNotAddress(x uint64) bool {
 	const each, high = 0x0101010101010101, 0x8080808080808080
-	angle := (x | 0x02*each) ^ '>'*each // < and > differ in this bit
+	angle := (x | 0x02*each) ^ '>'*each // only this bit differs between < and >
 	quote, tick := x^'"'*each, x^'`'*each
-	braces := (x | 0x20*each) + (0x80-'{')*each // from { on and, without the bit, from [ on
+	braces := (x | 0x20*each) + (0x80-'{')*each // finds bytes from { on and, because a bit was set, also those from [ on
 	return (x|(x-'!'*each)|(angle-each)|(quote-each)|(tick-each)|braces)&high != 0
 }
 
-// addressBytes is 1 for the bytes that URLs may contain.
+// addressBytes contains 1 at the index of each byte that URLs may contain.
 const addressBytes = none32 +
 	"\x00\x01\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" + // except space and "
 	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00\x01\x00\x01" + // except < and >

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// The limits may only shrink.
+// Lower a limit when the writers need fewer allocations; never raise it.
 func TestAllocationsPerWrittenItemAreBounded(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	f, err := feed.ParseBytes(feedtest.Make(feedtest.RSSContent, 40_000, 1).Body, nil)
@@ -17,7 +17,7 @@ func TestAllocationsPerWrittenItemAreBounded(t *testing.T) {
 	}
 	for _, c := range []struct {
 		format string
-		limit  float64 // allocations per item
+		limit  float64 // maximum number of allocations per item
 	}{
 		{"rss20", 2.2}, {"atom", 6.8}, {"jsonfeed", 10},
 	} {

@@ -30,13 +30,13 @@ func appendAtom10(w *writer) {
 // atom writes Atom 1.0 and 0.3.
 type atom struct {
 	*writer
-	lang, base string // xml:lang and xml:base in scope
+	lang, base string // xml:lang and xml:base that apply inside the feed element
 	changed    time.Time
-	ids        unique     // of the entries so far
+	ids        unique     // IDs of the entries so far
 	kinds      []pageKind // buffer for the kinds of pages
 }
 
-// baseOfFeed returns the base URL of the feed; "" when it has none or an invalid one.
+// baseOfFeed returns the base URL of the feed, or "" if the feed has no valid one.
 func (a *atom) baseOfFeed() string {
 	if validIRI(a.f.Base) {
 		a.base = a.f.Base
@@ -153,7 +153,7 @@ func (a *atom) feedID() string {
 	if validIRI(f.ID) {
 		return f.ID
 	}
-	for _, s := range [...]string{f.Self, f.Link, a.o.Self} { // Options.Self is last because it depends on where the document is published
+	for _, s := range [...]string{f.Self, f.Link, a.o.Self} { // Options.Self is last, because it depends on the URL at which the document is published
 		if s = escapeIRI(s, false); validIRI(s) {
 			a.warn("id-made", "id", "The feed's identifier is missing or not a URI; its URL is used: ", short(s), ".")
 			return s
@@ -164,7 +164,7 @@ func (a *atom) feedID() string {
 	return id
 }
 
-// updated writes the required date of a change. other replaces an unknown date.
+// updated writes the required date of a change. If d is unknown, it writes other.
 func (a *atom) updated(name string, d *feed.Date, other time.Time) {
 	if !d.UTC.IsZero() && a.moment(d, name) {
 		a.date(name, d)
@@ -186,14 +186,14 @@ func (a *atom) updated(name string, d *feed.Date, other time.Time) {
 	a.date(name, &feed.Date{UTC: other})
 }
 
-// date writes a date that moment has accepted. It keeps the original text, with its time zone,
-// if that has the right form.
+// date writes a date that the method moment has accepted. If the original text has the right form,
+// it is kept, because it contains the time zone.
 func (a *atom) date(name string, d *feed.Date) {
 	a.tag(name, nil)
 	a.b = append(a.b, '>')
 	from := len(a.b)
 	a.b = appendRFC3339(a.b, d.UTC)
-	if len(d.Raw) > 0 && d.Raw != string(a.b[from:]) { // otherwise nothing needs a comparison
+	if len(d.Raw) > 0 && d.Raw != string(a.b[from:]) { // if they are equal, the form need not be checked
 		if t, ok := atomDate(d.Raw); ok && t.Equal(d.UTC) {
 			a.b = append(a.b[:from], d.Raw...)
 		}
@@ -201,15 +201,15 @@ func (a *atom) date(name string, d *feed.Date) {
 	a.endTag(name)
 }
 
-// dateIfAny writes a date that may be missing.
+// dateIfAny writes a date, if there is one.
 func (a *atom) dateIfAny(name string, d *feed.Date) {
 	if a.moment(d, name) {
 		a.date(name, d)
 	}
 }
 
-// atomDate parses 2026-11-20T08:30:00Z, with optional fractions of a second and with an
-// optional time zone. ok is false for any other form.
+// atomDate parses 2026-11-20T08:30:00Z, with optional fractions of a second and with an optional
+// time zone. For any other form, ok is false.
 //
 // spec:atom-rfc4287#dates
 func atomDate(s string) (t time.Time, ok bool) {

@@ -2,9 +2,9 @@ package render
 
 import "cloudburst/feed"
 
-// appendAtom03 writes Atom 0.3, the predecessor of RFC 4287. Many elements have other names,
-// and texts contain HTML only if they declare their encoding. Current programs read it as
-// Atom; validators report it as obsolete.
+// appendAtom03 writes Atom 0.3, the predecessor of RFC 4287. Many elements have other names, and
+// texts contain HTML only if they declare their encoding. Current programs read Atom 0.3 like Atom
+// 1.0; validators report it as obsolete.
 //
 // spec:datafeeds-2006#atom-versions
 func appendAtom03(w *writer) {
@@ -61,7 +61,7 @@ func (a *atom) oldEntry(element string, it *feed.Item) {
 	if it.More != nil {
 		a.dateIfAny("created", &it.More.Created)
 	}
-	if len(it.Content) == 0 && a.f.Format == feed.RSS && it.Summary.Value != "" { // the full text
+	if len(it.Content) == 0 && a.f.Format == feed.RSS && it.Summary.Value != "" { // the summary of an RSS item without content is the full text
 		a.content(&it.Summary)
 	} else {
 		a.textIfAny("summary", &it.Summary)

@@ -18,7 +18,7 @@ import (
 
 const atomSpace = "http://www.w3.org/2005/Atom"
 
-// atomRules checks the rules of RFC 4287, as a validator does.
+// atomRules checks the rules of RFC 4287 in the way of a validator.
 type atomRules struct{ *testing.T }
 
 func checkAtom(t *testing.T, root *parsed) {
@@ -147,7 +147,8 @@ func (r atomRules) link(t *parsed) {
 	}
 }
 
-// pages checks that links to pages differ in type or language, and reports whether any exist.
+// pages checks that links to pages differ in type or language. It reports whether there are any
+// such links.
 func (r atomRules) pages(t *parsed) bool {
 	seen := map[[2]string]bool{}
 	for _, c := range t.all("link") {
@@ -224,7 +225,8 @@ func TestRenderedAtomIsValid(t *testing.T) {
 	}
 }
 
-// heldByAtom reduces a feed to the fields that Atom 1.0 preserves, as the parser returns them.
+// heldByAtom reduces a feed to the fields that Atom 1.0 preserves, in the form that the parser
+// returns.
 func heldByAtom(f *feed.Feed) {
 	w := writer{f: f, format: "atom"}
 	a := atom{writer: &w}
@@ -299,7 +301,7 @@ func heldByEntry(it *feed.Item, f *feed.Feed, changed time.Time, nested bool) {
 			if t.Src != "" {
 				t.Value = ""
 			}
-			if t.Type == xhtmlText && !isBalanced(t.Value) { // it contains HTML entities
+			if t.Type == xhtmlText && !isBalanced(t.Value) { // the text contains entities of HTML
 				t.Type = htmlText
 			}
 			content = append(content, t)
@@ -329,7 +331,7 @@ func heldByEntry(it *feed.Item, f *feed.Feed, changed time.Time, nested bool) {
 	}
 }
 
-// heldBySource completes a source without ID or date, as the writer does.
+// heldBySource adds the missing ID or date to a source, in the way of the writer.
 func heldBySource(s *feed.Source, published feed.Date) {
 	for _, id := range []string{s.ID, s.URL, s.Link} {
 		if validIRI(id) {
@@ -415,7 +417,7 @@ func TestRenderedAtomContainsTheGivenOptions(t *testing.T) {
 	}
 }
 
-// The IDs of an Atom document do not depend on its URL.
+// The IDs in an Atom document must not depend on its URL.
 func TestGeneratedItemIDsDoNotDependOnTheDocumentURL(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Title: feed.Text{Value: "T"}, Link: "https://a.example/", Items: []feed.Item{{ID: "17", IDFrom: feed.FromID}, {ID: "https://a.example/a b", IDFrom: feed.FromID}}}
@@ -433,7 +435,7 @@ func TestGeneratedItemIDsDoNotDependOnTheDocumentURL(t *testing.T) {
 	}
 }
 
-// otherLinksOf returns the links except those that other fields contain, in a fixed order.
+// otherLinksOf returns the links that no other field contains, in a fixed order.
 func otherLinksOf(list []feed.Link, page string) (out []feed.Link) {
 	for _, l := range list {
 		if l.Rel != "hub" && (l.Rel != "alternate" || l.Href != page) {
@@ -446,7 +448,7 @@ func otherLinksOf(list []feed.Link, page string) (out []feed.Link) {
 	return out
 }
 
-// An Atom document survives a round trip through Atom, unless there is a warning.
+// An Atom document must survive a round trip through Atom, unless there is a warning.
 func TestAtomDocumentsSurviveRoundTrip(t *testing.T) {
 	t.Parallel()
 	compared := 0

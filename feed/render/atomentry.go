@@ -35,7 +35,8 @@ func (a *atom) entry(element string, it *feed.Item) {
 	a.close(element)
 }
 
-// entryTitle writes the required title: the first words of the item if it has none.
+// entryTitle writes the required title. If the item has no title, the first words of its text are
+// used.
 //
 // spec:atom-rfc4287#entry-written
 func (a *atom) entryTitle(it *feed.Item, nested bool) {
@@ -66,8 +67,8 @@ func (a *atom) nested(it *feed.Item) {
 	}
 }
 
-// entryID writes the identifier of an entry: the item's ID if that is a URI, otherwise a URN
-// derived from it.
+// entryID writes the identifier of an entry. It is the ID of the item if that is a URI, and
+// otherwise a URN that is derived from the ID.
 //
 // spec:atom-rfc4287#id
 func (a *atom) entryID(it *feed.Item, nested bool) {
@@ -85,7 +86,7 @@ func (a *atom) entryID(it *feed.Item, nested bool) {
 	}
 	switch {
 	case nested || a.ids.add(id):
-	case a.f.Format == feed.Atom: // several entries may be versions of one item
+	case a.f.Format == feed.Atom: // in Atom, several entries may be versions of one item
 		a.warn("id-duplicate", "id", "Another item has the same ID; readers will display only one of the two: ", short(id), ".")
 	default:
 		a.warn("id-duplicate", "id", "Another item has the same ID, so a new one is generated: ", short(id), ".")
@@ -94,7 +95,7 @@ func (a *atom) entryID(it *feed.Item, nested bool) {
 	a.element("id", id)
 }
 
-// nearest returns the substitute for an unknown modification date.
+// nearest returns the date that takes the place of an unknown modification date.
 func (a *atom) nearest(it *feed.Item) (t time.Time) {
 	if t = it.Published.UTC; t.IsZero() {
 		t = a.changed
@@ -115,7 +116,7 @@ func (a *atom) texts(it *feed.Item, leads bool) {
 	}
 	switch {
 	case content != nil:
-	case a.f.Format == feed.RSS && summary.Value != "": // a single description is the full text
+	case a.f.Format == feed.RSS && summary.Value != "": // the only description of an RSS item is its full text
 		content, summary = summary, &feed.Text{}
 	case !leads:
 		content, summary = summary, &feed.Text{}
@@ -143,9 +144,9 @@ func needsSummary(t *feed.Text) bool {
 	return kind != "" && validMIME(kind) && !isXMLType(kind) && kind[:min(5, len(kind))] != "text/"
 }
 
-// persons writes each person with a name once.
+// persons writes each person who has a name, without repetition.
 func (a *atom) persons(element string, list []feed.Person) {
-	const limit = 100 // compared with each other
+	const limit = 100 // maximum number of persons that are compared with each other
 	for i := range list {
 		who := &list[i]
 		if visibleText(nameOf(who)) == "" || i < limit && containsPerson(list[:i], who) {
@@ -184,7 +185,7 @@ func (a *atom) person(element string, who *feed.Person) {
 	a.lose(lostPersons, who.Avatar != "" && a.format != "atom" || who.Role != "")
 }
 
-// feedAuthor writes a required author if the feed and some entries have none: the publisher,
+// feedAuthor writes a required author if the feed and at least one entry have none: the publisher,
 // or else the feed itself.
 //
 // spec:atom-rfc4287#feed-requires
@@ -245,7 +246,7 @@ func (a *atom) categories(list []feed.Category, it *feed.ITunes, m *feed.Media) 
 // mediaScheme is the default scheme of Media RSS categories.
 const mediaScheme = "http://search.yahoo.com/mrss/category_schema"
 
-// inMedia reports whether the Media RSS elements contain a category.
+// inMedia reports whether the Media RSS elements contain this category.
 func inMedia(m *feed.Media, c *feed.Category) bool {
 	for i := range m.Categories {
 		if m.Categories[i].Term == c.Term && m.Categories[i].Label == c.Label {
@@ -255,8 +256,8 @@ func inMedia(m *feed.Media, c *feed.Category) bool {
 	return false
 }
 
-// source writes the original feed of an item. If the source has no ID, its URL replaces it. If
-// it has no date, the item's publication date replaces it: the source changed when the item
+// source writes the original feed of an item. If the source has no ID, its URL is used. If it has
+// no date, the publication date of the item is used, because the source changed when the item
 // appeared.
 //
 // spec:atom-rfc4287#source

@@ -11,13 +11,13 @@ import (
 // atomLinks writes the links of one feed, entry or source.
 type atomLinks struct {
 	*atom
-	kinds []pageKind // kinds of the pages written so far
+	kinds []pageKind // kinds of the pages that were written so far
 }
 
 // pageKind is the type and language of a link to a page.
 type pageKind struct{ mime, language string }
 
-// maxPages limits the links to the same page in other forms.
+// maxPages is the maximum number of links to the same page in other forms.
 const maxPages = 64
 
 // feedLinks writes the links to the feed, its page, its hubs, and all other links of the feed.
@@ -39,7 +39,7 @@ func (a *atom) feedLinks() {
 			if k := &f.Links[i]; k.Rel == "self" && k.Href == self {
 				own = *k
 				if own.Type != "" && !isFeedType(own.Type) {
-					own.Type = "application/atom+xml" // the type of this document
+					own.Type = "application/atom+xml" // the media type of this document
 				}
 				break
 			}
@@ -97,8 +97,8 @@ func (a *atom) entryLinks(it *feed.Item, nested bool) (leads bool) {
 	return len(l.kinds) > 0
 }
 
-// derived reports whether the parser derived the page from the identifier, without a link in
-// the original document.
+// derived reports whether the original document has no link to the page, so that the parser derived
+// it from the identifier.
 func (a *atom) derived(page, id string, links []feed.Link) bool {
 	return a.format == "atom" && a.f.Format == feed.Atom && page == id && !hasLink(links, "alternate", page)
 }
@@ -121,7 +121,7 @@ func (l *atomLinks) rest(links []feed.Link) {
 	}
 }
 
-// pages writes the links to pages. The main page is last, because readers use the last one.
+// pages writes the links to pages. The main page is last, because feed readers use the last link.
 // Atom allows one page of each type and language; the others become related links.
 //
 // spec:atom-rfc4287#one-alternate
@@ -158,7 +158,7 @@ func (l *atomLinks) pages(links []feed.Link, page string) {
 	if page != "" {
 		l.write(own)
 	}
-	l.atom.kinds = l.kinds // the next entry reuses the buffer
+	l.atom.kinds = l.kinds // store the buffer, so that the next entry reuses it
 	for i := range others {
 		l.warn("link-alternate", "links", "Only one page per type and language is allowed; another one is written as related: ", short(others[i].Href), ".")
 		others[i].Rel = "related"
@@ -181,7 +181,7 @@ func (l *atomLinks) kindOf(k *feed.Link) (kind pageKind) {
 // spec:atom-rfc4287#link
 func (l *atomLinks) write(k *feed.Link) bool { return l.sized(k, 0) }
 
-// sized is write with a length in bytes; a length below 1 is omitted.
+// sized is like write, with a length in bytes. A length below 1 is omitted.
 func (l *atomLinks) sized(k *feed.Link, length int64) bool {
 	href := l.ref(k.Href, "links")
 	if href == "" {

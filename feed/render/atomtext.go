@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// textIfAny writes a text that may be missing.
+// textIfAny writes a text, if there is one.
 func (a *atom) textIfAny(name string, t *feed.Text) {
 	if t.Value != "" {
 		a.text(name, t, false)
@@ -42,7 +42,7 @@ func textKind(t *feed.Text, title bool) string {
 	switch {
 	case t.Type == "" && !title && href.LooksLikeHTML(t.Value):
 		return htmlText
-	case strings.HasPrefix(t.Type, "multipart/"), strings.HasPrefix(t.Type, "message/"): // Atom forbids these types
+	case strings.HasPrefix(t.Type, "multipart/"), strings.HasPrefix(t.Type, "message/"): // Atom does not allow these types
 		return plainText
 	}
 	return t.Type
@@ -70,7 +70,7 @@ func (a *atom) inXHTML(t *feed.Text) {
 	}
 	a.inherit(t)
 	a.b = append(a.b, '>')
-	if a.format == "atom03" && isElement(t.Value) { // Atom 0.3 needs no <div> around it
+	if a.format == "atom03" && isElement(t.Value) { // Atom 0.3 does not require a <div> around the element
 		a.b = append(a.b, t.Value...)
 		return
 	}
@@ -88,7 +88,7 @@ func (a *atom) inherit(t *feed.Text) {
 	}
 }
 
-// isBalanced reports whether markup is well-formed XML that can be written unchanged.
+// isBalanced reports whether markup is well-formed XML, so that it can be written unchanged.
 func isBalanced(s string) bool {
 	const before, after = `<div xmlns="http://www.w3.org/1999/xhtml">`, "</div>"
 	if !utf8.ValidString(s) || strings.Contains(s, "<?") || strings.Contains(s, "<!") {
@@ -114,8 +114,8 @@ func isMarkup(n *xmlsafe.Node) bool {
 	return true
 }
 
-// steadyNames reports whether an element has a name that is valid in every edition of XML, and
-// that lenient readers do not mistake for an element of the feed.
+// steadyNames reports whether the name of an element is valid in every edition of XML, and is not a
+// name that lenient parsers would take for an element of the feed.
 func steadyNames(n *xmlsafe.Node) bool {
 	if n == nil || !isName(n.Local) || structural(n.Local) {
 		return false
@@ -174,7 +174,7 @@ func mimeOf(kind string) string {
 func (a *atom) otherContent(t *feed.Text, kind string) {
 	if kind == plainText || kind == "" || !validMIME(kind) {
 		if kind != "" && kind != plainText {
-			a.mime(kind, "content") // records the warning
+			a.mime(kind, "content") // adds the warning
 		}
 		a.inherit(t)
 		a.b = append(a.b, '>')
@@ -203,8 +203,8 @@ func (a *atom) otherContent(t *feed.Text, kind string) {
 	}
 }
 
-// isElement reports whether s is one XML element in its own namespace, which an entry can
-// contain unchanged.
+// isElement reports whether s is a single XML element in a namespace of its own. An entry can
+// contain such an element unchanged.
 func isElement(s string) bool {
 	if len(s) < 3 || s[0] != '<' || strings.Contains(s, "<?") || strings.Contains(s, "<!") || !utf8.ValidString(s) {
 		return false
@@ -213,7 +213,7 @@ func isElement(s string) bool {
 	return err == nil && n.Space != "" && steadyNames(n)
 }
 
-// inBase64 encodes data for XML. Data that is Base64 already is binary, and stays unchanged.
+// inBase64 encodes data for XML. Data that is already in Base64 stays unchanged.
 func inBase64(s string) string {
 	if raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), "")); err == nil && len(raw) > 0 && !holdsText(raw) {
 		return s
@@ -221,7 +221,7 @@ func inBase64(s string) string {
 	return base64.StdEncoding.EncodeToString([]byte(s))
 }
 
-// holdsText reports whether the bytes are text that a feed can contain.
+// holdsText reports whether bytes are text that XML can contain.
 func holdsText(b []byte) bool {
 	if !utf8.Valid(b) {
 		return false

@@ -15,7 +15,7 @@ func TestFastEscapeScanMatchesTheByteLoopAtEveryOffset(t *testing.T) {
 			for c := range 256 {
 				b := []byte(strings.Repeat("<b>~ \n", 40)[:n])
 				b[at] = byte(c)
-				if at+2 < n && at%3 == 0 { // and a byte whose result depends on the byte before it
+				if at+2 < n && at%3 == 0 { // add a byte whose result depends on the byte before
 					b[at+1] = '\n'
 				}
 				s := string(b)

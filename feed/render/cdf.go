@@ -8,9 +8,9 @@ import (
 	"cloudburst/feed"
 )
 
-// appendCDF writes the Channel Definition Format. It combines the elements that Internet
-// Explorer read with the elements that have a VALUE attribute, from the W3C submission. An
-// item that contains items becomes a channel.
+// appendCDF writes the Channel Definition Format. It writes the elements that Internet Explorer
+// read, and the elements of the W3C submission, which have an attribute VALUE. An item that
+// contains items becomes a channel.
 //
 // spec:cdf-1997#written
 func appendCDF(w *writer) {
@@ -65,7 +65,7 @@ func (c cdf) logo(url, style string) {
 	}
 }
 
-// moment formats a date for CDF, in UTC; "" for none.
+// moment formats a date for CDF, in UTC, or returns "" if there is none.
 func (c cdf) moment(d *feed.Date, where string) string {
 	if !c.writer.moment(d, where) {
 		return ""
@@ -80,7 +80,8 @@ func (c cdf) head(title string, about *feed.Text) {
 	c.leaf("ABSTRACT", plainWords(asWords(about)))
 }
 
-// plainWords returns text for an element that has no type and in which programs expect HTML.
+// plainWords returns the text for an element without a declared type, in which programs expect
+// HTML.
 func plainWords(s string) string { return titleText(&feed.Text{Value: s, Type: plainText}) }
 
 // values writes the elements of the submission that have a VALUE attribute.
@@ -114,7 +115,7 @@ func (c cdf) links(links []feed.Link, page string, titled bool) {
 		case l.Rel == "self" || l.Rel == "hub" || isAlternate(l) && l.Href == page && l.Title == "":
 		case l.Rel == "related" || isAlternate(l):
 			words := l.Title
-			if !titled { // programs would read the link's text as the title
+			if !titled { // without a title, programs would take the link's text for the title
 				words = ""
 			}
 			if url := c.uri(l.Href, "links"); url != "" {
@@ -154,8 +155,8 @@ func (c cdf) span(name string, s *feed.Span, zone string) {
 		"SEC", c.number(s.Sec, name, 0), "TIMEZONE", c.zone(own))
 }
 
-// day returns a date without a time, with hyphens or, as in the submission, with dots. It
-// returns "", with a warning, for any other value.
+// day returns a date without a time, with hyphens or, as in the submission, with dots. For any
+// other value it returns "" and adds a warning.
 func (c cdf) day(s string) string {
 	if _, err := time.Parse(time.DateOnly, strings.ReplaceAll(s, ".", "-")); err == nil || s == "" {
 		return s
@@ -164,7 +165,7 @@ func (c cdf) day(s string) string {
 	return ""
 }
 
-// zone returns an offset from UTC; "", with a warning, for any other value.
+// zone returns an offset from UTC. For any other value it returns "" and adds a warning.
 func (c cdf) zone(s string) string {
 	if _, err := time.Parse("-0700", s); err == nil || s == "" {
 		return s
@@ -219,7 +220,7 @@ func (c cdf) item(it *feed.Item) {
 	c.close(name)
 }
 
-// others writes the elements that exist only in CDF, for a feed that was read from CDF.
+// others writes elements that exist only in CDF. A feed has them if it was read from CDF.
 func (c cdf) others(list []feed.Node) {
 	for i := range list {
 		n := &list[i]
@@ -234,8 +235,8 @@ func (c cdf) others(list []feed.Node) {
 	}
 }
 
-// otherAttrs returns the attributes that exist only in CDF. The parser stores them in a node
-// with the name of their element.
+// otherAttrs returns the attributes that exist only in CDF. The parser stores these attributes in a
+// node with the name of the element.
 func (c cdf) otherAttrs(list []feed.Node, name string) (attrs []string) {
 	for i := range list {
 		n := &list[i]
@@ -260,7 +261,7 @@ func isCDFSelf(n *feed.Node) bool {
 	return (strings.EqualFold(n.Name, "CHANNEL") || strings.EqualFold(n.Name, "ITEM")) && n.Text == "" && len(n.Children) == 0
 }
 
-// isCDFElement reports whether CDF defines an element that has no field.
+// isCDFElement reports whether CDF defines this element and package feed has no field for it.
 func isCDFElement(name string) bool {
 	switch strings.ToUpper(name) {
 	case "LOGTARGET", "LOG", "LOGIN", "USAGE", "PURGETIME", "HTTP-EQUIV", "USERSCHEDULE", "AUTHORIZATION", "MINSTORAGE", "TRACKING", "LOGO":

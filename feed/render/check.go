@@ -41,7 +41,7 @@ func validIRI(s string) bool {
 	return true
 }
 
-// validAuthority reports whether brackets occur only around an IPv6 address.
+// validAuthority reports whether brackets in an authority enclose only an IPv6 address.
 func validAuthority(s string) bool {
 	if !strings.ContainsAny(s, "[]") {
 		return true
@@ -59,7 +59,7 @@ func addressLiteral(s string) bool {
 	return err == nil
 }
 
-// hostEnd returns the offset of the end of the host in a URL; 0 when it has no host.
+// hostEnd returns the offset of the end of the host in a URL, or 0 if there is no host.
 func hostEnd(s string) int {
 	i := schemeLen(s)
 	if i == 0 || !strings.HasPrefix(s[i:], "://") {
@@ -70,7 +70,8 @@ func hostEnd(s string) int {
 	return i
 }
 
-// schemeLen returns the length of the scheme at the beginning of a reference; 0 for none.
+// schemeLen returns the length of the scheme at the beginning of a reference, or 0 if there is
+// none.
 func schemeLen(s string) int {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -85,7 +86,7 @@ func schemeLen(s string) int {
 	return 0
 }
 
-// iriByte reports whether an IRI may contain the byte; it accepts all bytes beyond ASCII.
+// iriByte reports whether an IRI may contain the byte. All bytes beyond ASCII are allowed here.
 func iriByte(c byte) bool {
 	switch c {
 	case '"', '<', '>', '\\', '^', '`', '{', '|', '}', ' ', 0x7f:
@@ -94,7 +95,7 @@ func iriByte(c byte) bool {
 	return c > ' '
 }
 
-// visible reports whether s contains none of the control characters beyond ASCII.
+// visible reports whether s contains no control characters beyond ASCII.
 func visible(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < utf8.RuneSelf {
@@ -153,7 +154,8 @@ func validUUID(s string) bool {
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
-// validTag reports whether s is valid after "tag:": an authority, a date and a specific part.
+// validTag reports whether s is valid after "tag:". It must consist of an authority, a date and a
+// specific part.
 func validTag(s string) bool {
 	who, rest, ok := strings.Cut(s, ",")
 	when, _, named := strings.Cut(rest, ":")
@@ -186,12 +188,12 @@ func validTag(s string) bool {
 	return len(when) == 4 || len(when) == 7 || len(when) == 10
 }
 
-// iri returns a reference that may contain characters of any script. It percent-encodes
-// invalid characters. It returns "", with a warning, for an invalid reference.
+// iri returns a reference that may contain characters of any script. It percent-encodes invalid
+// characters. For an invalid reference it returns "" and adds a warning.
 func (w *writer) iri(s, where string) string { return w.reference(s, where, false, false) }
 
-// ref is like iri with an equivalent ASCII result. Some programs reject long URLs with non-ASCII
-// characters, and most read the URLs of feed images as ASCII.
+// ref is like iri, but returns an equivalent reference in ASCII. Some programs reject long URLs
+// with other characters, and most programs expect URLs of feed images in ASCII.
 func (w *writer) ref(s, where string) string { return w.reference(s, where, false, true) }
 
 // uri is like ref for a URL that must have a scheme, as modules require.
@@ -212,7 +214,7 @@ func (w *writer) reference(s, where string, absolute, ascii bool) string {
 		s = escapeIRI(strings.TrimSpace(strings.ToValidUTF8(s, "")), ascii)
 	}
 	n := schemeLen(s)
-	if n == 0 && (absolute || w.f.Base == "") { // the feed's own base is written with the reference
+	if n == 0 && (absolute || w.f.Base == "") { // a relative reference is allowed here, because the feed's base URL is also written
 		if base := w.base(); base != "" {
 			s = href.New(base).Resolve(s)
 			n = schemeLen(s)
@@ -222,7 +224,7 @@ func (w *writer) reference(s, where string, absolute, ascii bool) string {
 	case n == 0 && (absolute || w.f.Base == ""):
 		w.warn("relative", where, "This relative URL has no base URL and is omitted: ", short(s), ".")
 		return ""
-	case ascii && !isASCII(s): // the host has no valid ASCII form
+	case ascii && !isASCII(s): // the host cannot be expressed in ASCII
 	case n > 0 && validIRI(s), n == 0 && !strings.Contains(s[:len(s)-len(strings.TrimLeftFunc(s, ofSegment))], ":"):
 		return s
 	}
@@ -230,12 +232,12 @@ func (w *writer) reference(s, where string, absolute, ascii bool) string {
 	return ""
 }
 
-// ofSegment reports whether c precedes the first slash, query or fragment, where a colon would
+// ofSegment reports whether c may be part of the first segment of a path, in which a colon would
 // end a scheme.
 func ofSegment(c rune) bool { return c != '/' && c != '?' && c != '#' }
 
-// escapeIRI percent-encodes the characters that a reference must not contain. With ascii, it
-// also encodes all other characters after the host, and the host as Punycode.
+// escapeIRI percent-encodes the characters that a reference must not contain. If ascii is set, it
+// also encodes all characters beyond ASCII after the host, and converts the host to Punycode.
 func escapeIRI(s string, ascii bool) string {
 	const digits = "0123456789ABCDEF"
 	host := hostEnd(s)
@@ -278,7 +280,7 @@ const tokenBytes = none32 +
 	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x00" +
 	none64 + none64
 
-// language returns a language tag; "", with a warning, for an invalid one.
+// language returns a language tag. For an invalid tag it returns "" and adds a warning.
 func (w *writer) language(s, where string) string {
 	if s == "" {
 		return ""
@@ -293,8 +295,8 @@ func (w *writer) language(s, where string) string {
 	return ""
 }
 
-// steadyLanguage returns a language tag with hyphens. It replaces four withdrawn codes with
-// their successors.
+// steadyLanguage returns a language tag with hyphens. Four withdrawn codes are replaced by their
+// successors.
 func steadyLanguage(s string) string {
 	if strings.IndexByte(s, '_') >= 0 {
 		s = strings.ReplaceAll(s, "_", "-")
@@ -346,16 +348,16 @@ const twoLetters = " aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo
 	"na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw " +
 	"ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu "
 
-// tooMany is the first value that number rejects, because not every program can represent it.
+// tooMany is the smallest value that number rejects, because not every program can represent it.
 const tooMany = 1e18
 
-// number returns a value that must be a whole number of at least minimum; "", with a warning,
-// for any other value.
+// number returns a value that must be a whole number of at least minimum. For any other value it
+// returns "" and adds a warning.
 func (w *writer) number(s, where string, minimum int) string {
 	if s == "" {
 		return ""
 	}
-	const longest = 18 // digits that every program can represent
+	const longest = 18 // maximum number of digits that every program can represent
 	s = strings.TrimSpace(s)
 	n, err := strconv.Atoi(s)
 	if err == nil && n >= minimum && len(s) <= longest && s[0] != '+' && (minimum >= 0 || s != "-0") {
@@ -390,7 +392,7 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// word returns a value that must be one of the space-separated words. It corrects the case.
+// word returns a value that must be one of the space-separated words. Wrong capitals are corrected.
 func (w *writer) word(s, where, words string) string {
 	if s == "" {
 		return ""
@@ -405,12 +407,12 @@ func (w *writer) word(s, where, words string) string {
 	return ""
 }
 
-// invalid warns that a value is invalid and omitted.
+// invalid adds a warning that a value is invalid and was omitted.
 func (w *writer) invalid(s, where, should string) {
 	w.warn("value", where, "This should be ", should, "; it is omitted: ", short(s), ".")
 }
 
-// mailbox returns an email address; "", with a warning, for an invalid one.
+// mailbox returns an email address. For an invalid address it returns "" and adds a warning.
 func (w *writer) mailbox(s, where string) string {
 	if s == "" || isMail(s) {
 		return s
@@ -422,7 +424,7 @@ func (w *writer) mailbox(s, where string) string {
 // visibleText returns s without surrounding white space and without characters that XML
 // forbids, for elements that must not be empty.
 func visibleText(s string) string {
-	if s != "" && s[0] > ' ' && s[0] < utf8.RuneSelf { // the common case
+	if s != "" && s[0] > ' ' && s[0] < utf8.RuneSelf { // this is the usual case
 		return s
 	}
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
@@ -433,7 +435,7 @@ func visibleText(s string) string {
 	}, strings.ToValidUTF8(s, "")))
 }
 
-// cutTo returns at most limit characters of s, with a warning if it shortens s.
+// cutTo returns at most limit characters of s. If it shortens s, it adds a warning.
 func (w *writer) cutTo(s, where string, limit int) string {
 	if !tooLong(s, limit) {
 		return s

@@ -72,10 +72,11 @@ func reread(t testing.TB, doc []byte) *feed.Feed {
 	return f
 }
 
-// essence holds the fields of an item that every format preserves.
+// essence contains the fields of an item that every format preserves.
 type essence struct{ Title, Link string }
 
-// essences returns the essences of items; if flat, nested items follow their parent.
+// essences returns the essences of items. If flat is set, it includes nested items, each after its
+// parent.
 func essences(items []feed.Item, flat bool) []essence {
 	var list []essence
 	for i := range items {
@@ -95,7 +96,7 @@ func TestParsedFeedRendersInEveryFormatWithoutLosingItems(t *testing.T) {
 			t.Parallel()
 			for _, format := range readable() {
 				got := reread(t, written(t, f, format))
-				want := essences(f.Items, format == "jsonfeed" || format == "scriptingnews") // these have no nested items
+				want := essences(f.Items, format == "jsonfeed" || format == "scriptingnews") // these formats have no nested items
 				if format == "rss090" || format == "rss091" {
 					want = want[:min(len(want), 15)]
 				}
@@ -105,7 +106,7 @@ func TestParsedFeedRendersInEveryFormatWithoutLosingItems(t *testing.T) {
 					continue
 				}
 				for i := range want {
-					if format == "scriptingnews" { // it has no titles
+					if format == "scriptingnews" { // the format has no titles
 						want[i].Title = ""
 					}
 					if w, h := want[i], have[i]; w.Title != "" && w.Title != h.Title || w.Link != "" && w.Link != h.Link {
@@ -122,7 +123,7 @@ func TestParsedFeedRendersInEveryFormatWithoutLosingItems(t *testing.T) {
 	}
 }
 
-// A document that was written and parsed once no longer changes.
+// When a document was written and parsed once, another round trip must not change it.
 func TestSecondRoundTripDoesNotChangeTheFeed(t *testing.T) {
 	t.Parallel()
 	for name, f := range corpus(t) {

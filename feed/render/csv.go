@@ -10,8 +10,8 @@ import (
 // csvColumns are the column names, in the order in which row writes them.
 const csvColumns = "guid title link body date author author_url categories enclosure_url enclosure_type enclosure_length depth"
 
-// appendCSV writes a table with a header and one row per item. Nested items follow their
-// parent. depth is 0 for top-level items.
+// appendCSV writes a table with a header and one row per item. Nested items follow their parent.
+// The column depth is 0 for top-level items.
 //
 // Each cell contains the feed's text unchanged, even if it begins with = + - or @, so that
 // programs read the original text. A spreadsheet may interpret such a cell as a formula:
@@ -37,7 +37,7 @@ type table struct {
 	*writer
 	cell      func(b []byte, s string) []byte
 	part, end string
-	cells     int // written in this row
+	cells     int // number of cells written in this row
 }
 
 func (t *table) write() {

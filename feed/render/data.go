@@ -16,7 +16,7 @@ const (
 	kindText kind = iota
 	kindInt
 	kindFloat
-	kindTrue // false members are omitted
+	kindTrue // members with the value false are omitted
 	kindList
 	kindMap
 )
@@ -24,24 +24,24 @@ const (
 // datum is a value, or a list or map whose members follow it.
 type datum struct {
 	kind kind
-	key  string // key of the member in a map
+	key  string // key of this member in the map
 	text string
-	n    int64 // value of an int; number of members of a list or map
+	n    int64 // value of an int, or number of members of a list or map
 	real float64
 }
 
-// dataDepth limits the nesting of lists and maps. Interpreters support fewer than a hundred
-// nested brackets; real feeds use five.
+// dataDepth is the maximum nesting of lists and maps. Interpreters support somewhat less than a
+// hundred nested brackets; real feeds use five.
 const dataDepth = 60
 
-// deepestItems limits nested items in the other formats.
+// deepestItems is the maximum nesting of items in the other formats.
 const deepestItems = 500
 
-// tree is the data of a feed; each value precedes its members.
+// tree is the data of a feed. Each list or map precedes its members.
 type tree struct {
 	w    *writer
 	data []datum
-	open []int // indices of the unfinished lists and maps
+	open []int // indices of the lists and maps that are not finished
 	few  [dataDepth + 1]int
 }
 
@@ -100,10 +100,10 @@ func (t *tree) flag(key string, is bool) {
 	}
 }
 
-// list begins a list. end finishes it, or removes it if it is empty.
+// list begins a list. end finishes the list, or removes it if it is empty.
 func (t *tree) list(key string) { t.begin(datum{kind: kindList, key: key}) }
 
-// object begins a map; end finishes it as it does a list.
+// object begins a map. end finishes the map, or removes it if it is empty.
 func (t *tree) object(key string) { t.begin(datum{kind: kindMap, key: key}) }
 
 func (t *tree) begin(d datum) {
@@ -120,9 +120,10 @@ func (t *tree) end() {
 	t.open = t.open[:n]
 }
 
-// canNest reports whether a list of maps fits into the nesting limit, and warns if not.
+// canNest reports whether another list of maps is within the limit of nesting. If not, it adds a
+// warning.
 func (t *tree) canNest(key string) bool {
-	if len(t.open)+8 <= dataDepth { // the list, its maps, and their members
+	if len(t.open)+8 <= dataDepth { // 8 levels are enough for the list, its maps, and their members
 		return true
 	}
 	t.w.warn("depth", key, "This is nested deeper than programs can read; the nested content is omitted.")

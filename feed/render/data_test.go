@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hostileTexts returns texts that may break a format.
+// hostileTexts returns texts that could break the syntax of a format.
 func hostileTexts() map[string]string {
 	return map[string]string{
 		"quotes":         `it's a "test" of ` + "`" + `quotes` + "`" + ` „all“ ‘of’ «them»`,
@@ -88,7 +88,7 @@ func nestedItems(depth int) *feed.Feed {
 	return &feed.Feed{Items: []feed.Item{it}, Unknown: []feed.Node{node}}
 }
 
-// dataCases returns the feeds that every language reads back.
+// dataCases returns the feeds that the interpreters of all languages must read back.
 func dataCases() map[string]*feed.Feed {
 	zero, late := 0, time.Date(9999, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 	long := strings.Repeat("long é' ", 20_000)
@@ -115,7 +115,7 @@ func dataCases() map[string]*feed.Feed {
 }
 
 // plainData converts a tree to the types of encoding/json. in converts values that a language
-// represents differently; nil converts nothing.
+// represents differently. If in is nil, values stay unchanged.
 func plainData(data []datum, in func(*datum) any) any {
 	v, _ := plainDatum(data, 0, in)
 	return v
@@ -166,8 +166,8 @@ func rendered(t testing.TB, f *feed.Feed, format string, o *Options) string {
 	return string(b)
 }
 
-// difference returns the first difference of two trees. go-cmp takes exponential time for
-// nested lists.
+// difference returns the first difference of two trees. It is used because go-cmp takes exponential
+// time for nested lists.
 func difference(want, got any) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -250,7 +250,8 @@ func TestDataFormatsOfAllLanguagesContainTheSameData(t *testing.T) {
 	}
 }
 
-// checkData parses the formats that Go can parse, and checks the others superficially.
+// checkData parses the output in formats that Go can parse, and makes simple checks of the other
+// formats.
 func checkData(t *testing.T, f *feed.Feed) {
 	t.Helper()
 	w := writer{f: f}
@@ -289,8 +290,8 @@ func checkData(t *testing.T, f *feed.Feed) {
 	}
 }
 
-// The data of every language is this tree; interpreters_test.go checks the formats that Go
-// cannot parse.
+// The data of every language is made from this tree; interpreters_test.go checks the formats that
+// Go cannot parse.
 func FuzzData(f *testing.F) {
 	for _, s := range hostileTexts() {
 		f.Add(s)
@@ -378,7 +379,7 @@ func TestJSONStringsMatchTheStandardLibrary(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
 		for at := range 20 {
-			s := strings.Repeat("é", 5) + "0123456789" // of every alignment
+			s := strings.Repeat("é", 5) + "0123456789" // at is every alignment of the text
 			s = strings.ToValidUTF8(s[:at]+string(rune(c))+s[at:], "")
 			var got string
 			if err := json.Unmarshal(quoteJSON(nil, s), &got); err != nil || got != s {

@@ -49,8 +49,8 @@ func (t *tree) feed(f *feed.Feed) {
 	t.items("items", f.Items)
 }
 
-// feedDate returns the date of the feed's last change: its own date, or that of its newest
-// item.
+// feedDate returns the date of the feed's last change: the feed's own date, or else the date of its
+// newest item.
 func (w *writer) feedDate() feed.Date {
 	f := w.f
 	for _, d := range [...]feed.Date{f.Updated, f.Published} {
@@ -131,7 +131,7 @@ func (t *tree) generator() {
 	t.end()
 }
 
-// words adds a text without its markup, and also the HTML if the text has markup.
+// words adds a text without markup. If the text has markup, it also adds the HTML.
 func (t *tree) words(key string, x *feed.Text) {
 	t.put(key, plainOf(x))
 	if isHTML(x) {
@@ -139,7 +139,7 @@ func (t *tree) words(key string, x *feed.Text) {
 	}
 }
 
-// wordsIfAny is like words for a text that may be missing.
+// wordsIfAny is like words, but adds nothing if there is no text.
 func (t *tree) wordsIfAny(key string, x *feed.Text) {
 	if x.Value != "" {
 		t.words(key, x)
@@ -158,8 +158,8 @@ func htmlKey(key string) string {
 	return "info_html"
 }
 
-// date adds a date as text (ISO 8601 in UTC) and as seconds since 1970. The text is always
-// present. If the date cannot be parsed, the text is empty and the original is added.
+// date adds a date as text (ISO 8601 in UTC) and as seconds since 1970. The text is always added.
+// If the date cannot be parsed, the text is empty, and the original date is added as well.
 func (t *tree) date(key string, d feed.Date) {
 	unix, raw := dateKeys(key)
 	if key == "date" && d.UTC.IsZero() || !t.w.moment(&d, key) {
@@ -172,7 +172,7 @@ func (t *tree) date(key string, d feed.Date) {
 	t.int(unix, d.UTC.Unix())
 }
 
-// someDate is like date for a date that may be missing.
+// someDate is like date, but adds nothing if there is no date.
 func (t *tree) someDate(key string, d feed.Date) {
 	if !d.UTC.IsZero() || d.Raw != "" {
 		t.date(key, d)
@@ -266,7 +266,7 @@ func (t *tree) places(list []feed.Geometry) {
 	t.end()
 }
 
-// unknown adds elements that no format here defines.
+// unknown adds elements that no supported format defines.
 func (t *tree) unknown(list []feed.Node) { t.nodes("unknown", list) }
 
 func (t *tree) nodes(key string, list []feed.Node) {
@@ -303,7 +303,7 @@ func (t *tree) attributes(list []feed.Attr) {
 	t.end()
 }
 
-// extension adds the parts of an element that have no field.
+// extension adds the attributes and elements for which there is no field.
 func (t *tree) extension(e *feed.Extension) {
 	if e != nil {
 		t.unknown(e.Unknown)

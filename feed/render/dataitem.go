@@ -23,11 +23,11 @@ func (t *tree) items(key string, list []feed.Item) {
 		t.end()
 		return
 	}
-	t.open = t.open[:len(t.open)-1] // keeps an empty list
+	t.open = t.open[:len(t.open)-1] // keep the list even if it is empty
 }
 
-// item adds the fields of the item model in the specification, with "" for missing ones, and
-// then all other fields.
+// item adds the fields of the item model in the specification, and then all other fields. A missing
+// field of the model becomes "".
 //
 // spec:datafeeds-2006#model
 func (t *tree) item(it *feed.Item) {
@@ -68,8 +68,8 @@ func (t *tree) item(it *feed.Item) {
 	t.attributes(attrsOf(it))
 }
 
-// authorOf returns the first author of an item, or of the feed if the item has none. If the
-// author has no page, the page of the feed replaces it.
+// authorOf returns the first author of an item, or of the feed if the item has none. If the author
+// has no page, the page of the feed is used.
 func (w *writer) authorOf(it *feed.Item) feed.Person {
 	author := feed.Person{}
 	if len(it.Authors) > 0 {
@@ -91,8 +91,8 @@ func itemDate(it *feed.Item) feed.Date {
 	return it.Published
 }
 
-// bodyOf returns the text of an item: its first content with markup, else its first content,
-// else its summary.
+// bodyOf returns the text of an item: the first content that has markup, or else the first content,
+// or else the summary.
 func bodyOf(it *feed.Item) *feed.Text {
 	var body *feed.Text
 	for i := range it.Content {
@@ -113,7 +113,7 @@ func bodyOf(it *feed.Item) *feed.Text {
 	return body
 }
 
-// bodyType returns the media type of a text; never "".
+// bodyType returns the media type of a text, which is never "".
 func bodyType(x *feed.Text) string {
 	if x.Value == "" {
 		return ""
@@ -141,7 +141,7 @@ func (t *tree) enclosures(list []feed.Enclosure) {
 	t.end()
 }
 
-// contents adds all texts of an item that has several, or that has a remote one.
+// contents adds all texts of an item, if there are several or if one is remote.
 func (t *tree) contents(list []feed.Text) {
 	if len(list) == 0 || len(list) == 1 && list[0].Src == "" {
 		return

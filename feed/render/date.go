@@ -6,7 +6,7 @@ import (
 	"cloudburst/feed"
 )
 
-// appendRFC822 writes a time as RSS requires it: Fri, 20 Nov 2026 08:30:00 GMT.
+// appendRFC822 writes a time in the form that RSS requires: Fri, 20 Nov 2026 08:30:00 GMT.
 //
 // spec:rss20-2003#dates
 func appendRFC822(b []byte, t time.Time) []byte {
@@ -23,7 +23,7 @@ func appendRFC822(b []byte, t time.Time) []byte {
 	return b
 }
 
-// calendar is a date in UTC with the second of the day.
+// calendar is a date in UTC, with the time as the second of the day.
 type calendar struct{ year, month, day, weekday, second int }
 
 // inUTC splits a time into calendar fields. Years outside 1 to 9999 become the first or last
@@ -31,12 +31,12 @@ type calendar struct{ year, month, day, weekday, second int }
 func inUTC(t time.Time) calendar {
 	const day, monday = 86_400, 1
 	unix := min(max(t.Unix(), firstSecond), lastSecond)
-	days := uint64(unix-firstSecond) / day // since Monday, 1 January of the year 1
+	days := uint64(unix-firstSecond) / day // number of days since Monday, 1 January of the year 1
 	m := calendar{second: int(uint64(unix-firstSecond) % day), weekday: int((days + monday) % 7)}
 
 	// Years begin in March here, so that a leap day is the last day of a year. A century has
-	// 36,524.25 days and a year 365.25. From March on, a month is the day number times
-	// 2141/65536: 31, 30, 31, 30, 31, 31 days and so on.
+	// 36,524.25 days on average, and a year 365.25. The months from March on have 31, 30, 31, 30,
+	// 31, 31 days and so on, so the month is the number of the day times 2141/65536.
 	const toMarch, century, fourYears = 306, 146_097, 1461
 	n := 4*(days+toMarch) + 3
 	hundreds := n / century
@@ -44,21 +44,21 @@ func inUTC(t time.Time) calendar {
 	year, inYear := n/fourYears, n%fourYears/4
 	month := 2141*inYear + 197_913
 	m.year, m.month, m.day = int(100*hundreds+year), int(month>>16), int(month&0xffff/2141)+1
-	if inYear >= toMarch { // January and February belong to the next year
+	if inYear >= toMarch { // January and February belong to the next calendar year
 		m.month -= 12
 		m.year++
 	}
 	return m
 }
 
-// The first and the last second with a year of four digits.
+// The first and the last second of the years with four digits, as Unix seconds.
 const (
 	firstSecond = -62_135_596_800
 	lastSecond  = 253_402_300_799
 )
 
-// appendRFC3339 writes a time as Atom and W3CDTF require it: 2026-11-20T08:30:00Z. It writes
-// fractions of a second if there are any.
+// appendRFC3339 writes a time in the form that Atom and W3CDTF require: 2026-11-20T08:30:00Z. It
+// writes fractions of a second if there are any.
 func appendRFC3339(b []byte, t time.Time) []byte {
 	m := inUTC(t)
 	b = append(b, "0000-00-00T00:00:00"...)
@@ -99,8 +99,8 @@ func appendDigits(b []byte, n, width int) []byte {
 	return append(b, buf[i:]...)
 }
 
-// moment reports whether a date can be written: its year has four digits. It warns about text
-// that is not a date.
+// moment reports whether a date can be written, which requires a year of four digits. If the text
+// is not a date, it adds a warning.
 func (w *writer) moment(d *feed.Date, where string) bool {
 	if d.UTC.IsZero() {
 		if d.Raw != "" {

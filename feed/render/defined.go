@@ -6,9 +6,9 @@ import (
 	"cloudburst/feed"
 )
 
-// defined reports whether a vocabulary has an element. Known vocabularies are closed:
-// validators report any other element as an error, and no program understands it. Unknown
-// vocabularies, and those that still grow, accept every element.
+// defined reports whether a vocabulary may contain an element. Most known vocabularies are
+// complete: validators report any other element as an error, and no program understands it. Unknown
+// vocabularies, and those that are still extended, may contain any element.
 //
 // spec:datafeeds-2006#known-vocabularies
 func defined(s space, n *feed.Node, ofItem bool) bool {

@@ -7,8 +7,8 @@ import (
 )
 
 // extension writes elements of other vocabularies within an element of the format: a person, a
-// source or an image. Known vocabularies describe feeds and items, so it writes only elements
-// of unknown ones.
+// source or an image. Known vocabularies describe only feeds and items, so only elements of unknown
+// vocabularies are written.
 func (w *writer) extension(e *feed.Extension) {
 	if e == nil {
 		return
@@ -34,7 +34,7 @@ func (w *writer) isUnknown(n *feed.Node) bool {
 	return w.foreign(n, true) && spaceOfURI(n.Space) == spNone && spaceOfPrefix(n.Prefix) == spNone
 }
 
-// loseExtension records the parts of an element that the format cannot represent.
+// loseExtension records that the format cannot represent the extension of an element.
 func (w *writer) loseExtension(e *feed.Extension) {
 	w.lose(lostUnknown, e != nil && len(e.Attrs)+len(e.Unknown) > 0)
 }
@@ -55,7 +55,7 @@ func (w *writer) foreignAttrs(list []feed.Attr) {
 			a.Space == "" && spaceOfPrefix(prefix) != spNone:
 			w.warn("unknown-attribute", a.Name, titleOf(w.format), " does not allow this attribute here; it is omitted.")
 			continue
-		case spaceOfPrefix(prefix) != spNone: // the prefix has its own meaning within the element
+		case spaceOfPrefix(prefix) != spNone: // the prefix has a fixed meaning for the child elements
 			a.Name = local
 		}
 		own = append(own, a)
@@ -63,7 +63,7 @@ func (w *writer) foreignAttrs(list []feed.Attr) {
 	w.plainAttrs(own)
 }
 
-// openExtended is like open with attributes of other vocabularies.
+// openExtended is like open, and also writes attributes of other vocabularies.
 func (w *writer) openExtended(name string, list []feed.Attr, attrs ...string) {
 	w.tag(name, attrs)
 	w.foreignAttrs(list)
@@ -71,7 +71,7 @@ func (w *writer) openExtended(name string, list []feed.Attr, attrs ...string) {
 	w.depth++
 }
 
-// elementExtended is like element with attributes of other vocabularies.
+// elementExtended is like element, and also writes attributes of other vocabularies.
 func (w *writer) elementExtended(name, text string, list []feed.Attr, attrs ...string) {
 	if len(list) == 0 {
 		w.element(name, text, attrs...)

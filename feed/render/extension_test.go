@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// extended returns a feed with elements and attributes of other vocabularies in every place
-// that has fields for them.
+// extended returns a feed with elements and attributes of other vocabularies in every place that
+// can contain them.
 func extended() *feed.Feed {
 	const space = "urn:x-test:y"
 	attrs := func(s string) []feed.Attr { return []feed.Attr{{Space: space, Name: "y:of", Value: s}} }
@@ -38,7 +38,7 @@ func extended() *feed.Feed {
 	}
 }
 
-// extensionsOf returns the extensions of a feed by their places.
+// extensionsOf returns the extensions of a feed. The key names the place.
 func extensionsOf(f *feed.Feed) map[string]*feed.Extension {
 	it := &f.Items[0]
 	out := map[string]*feed.Extension{"feed": {Attrs: f.Attrs}, "item": {Attrs: attrsOf(it)}}
@@ -82,7 +82,7 @@ func TestExtensionsSurviveRoundTripIfTheFormatAllowsThem(t *testing.T) {
 				want[place] = e
 			}
 		}
-		if format == "rss20" { // its source is one line
+		if format == "rss20" { // its source is one line without elements
 			want["source"].Unknown = nil
 		}
 		doc, warnings, err := Append(nil, extended(), format, nil)
@@ -106,7 +106,7 @@ func TestExtensionsSurviveRoundTripIfTheFormatAllowsThem(t *testing.T) {
 	}
 }
 
-// Attributes and elements with invalid names are omitted, and the document stays valid.
+// Attributes and elements with invalid names must be omitted, so that the document stays valid.
 func TestExtensionsCannotMakeTheirParentElementInvalid(t *testing.T) {
 	t.Parallel()
 	for _, a := range []feed.Attr{
@@ -132,8 +132,8 @@ func TestExtensionsCannotMakeTheirParentElementInvalid(t *testing.T) {
 	}
 }
 
-// A prefix that the document uses keeps its meaning within an element that has an attribute
-// with the same prefix.
+// If an attribute uses a prefix that the document also uses, the prefix must keep its meaning for
+// the elements inside.
 func TestAttributePrefixDoesNotAffectChildElements(t *testing.T) {
 	t.Parallel()
 	f := extended()

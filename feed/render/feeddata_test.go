@@ -23,7 +23,7 @@ func TestDocumentedFeedDataProgramsRun(t *testing.T) {
 	commands := map[string][]string{"php": {"php"}, "perl": {"perl"}, "python": {"python3"}, "ruby": {"ruby"}, "js": {"node"}}
 	f, want := goldenFeed(), "Ada's weblog\nhttp://example.org/1 First: naïve ☕\n \n"
 	blocks := regexp.MustCompile("(?s)```([a-z]+)\n(.*?)```").FindAllStringSubmatch(string(doc), -1)
-	blocks = slices.DeleteFunc(blocks, func(b []string) bool { return b[1] == "ts" }) // declarations
+	blocks = slices.DeleteFunc(blocks, func(b []string) bool { return b[1] == "ts" }) // skip the TypeScript declarations
 	if len(blocks) != len(commands) {
 		t.Fatalf("%d programs, not %d", len(blocks), len(commands))
 	}
@@ -67,7 +67,7 @@ func write(t *testing.T, folder, name, text string) {
 	}
 }
 
-// The manual documents exactly the names that the data can have.
+// The documentation must list exactly the names that the data can contain.
 func TestDocumentationListsEveryFieldOfFeedData(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../docs/reference/feed-data.md")

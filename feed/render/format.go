@@ -6,10 +6,10 @@ import (
 
 // Format is an output format.
 type Format struct {
-	Name  string // identifier for Append and Lookup: "rss20"
-	Title string // display name: "RSS 2.0"
-	Ext   string // file extension without the dot; "" if another version of the format has it
-	Type  string // media type with its charset
+	Name  string // identifier for Append and Lookup, such as "rss20"
+	Title string // name for people, such as "RSS 2.0"
+	Ext   string // file extension without the dot; "" if another version of the format has the extension
+	Type  string // media type with the charset
 }
 
 // Formats returns all formats in the order in which to list them.
@@ -61,8 +61,8 @@ func titleOf(name string) string {
 	return f.Title
 }
 
-// ByExt returns the format with a file extension. ext has no dot. The result is false if no
-// format has it.
+// ByExt returns the format with a file extension. ext has no dot. If no format has the extension,
+// ByExt returns false.
 func ByExt(ext string) (Format, bool) {
 	for _, f := range Formats() {
 		if f.Ext == ext && ext != "" {
@@ -72,7 +72,7 @@ func ByExt(ext string) (Format, bool) {
 	return Format{}, false
 }
 
-// UnknownFormatError reports a format name that does not exist.
+// UnknownFormatError reports that a format name does not exist.
 type UnknownFormatError struct{ Name string }
 
 // Error returns a message with the unknown name and all known names.
@@ -114,7 +114,7 @@ func short(s string) string {
 	return "“" + strings.Map(printable, s) + "”"
 }
 
-// printable returns c, or a visible symbol if c would break a line.
+// printable returns c, or a visible symbol if c would end the line.
 func printable(c rune) rune {
 	if c < ' ' || 0x7f <= c && c < 0xa0 || c == 0x2028 || c == 0x2029 || 0x202a <= c && c <= 0x202e || 0x2066 <= c && c <= 0x2069 {
 		return '\uFFFD'

@@ -1,7 +1,7 @@
 package render
 
-// formatWriter returns the function that writes a format; nil for an unknown format. Each
-// format has its own file, a case here and an entry in Formats.
+// formatWriter returns the function that writes a format, or nil if the format is unknown. Each
+// format has its own file, a case in this function and an entry in Formats.
 func formatWriter(name string) func(*writer) {
 	switch name {
 	case "rss090":

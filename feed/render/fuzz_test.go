@@ -31,7 +31,7 @@ func FuzzRender(f *testing.F) {
 		}
 		for _, format := range Formats() {
 			out := written(t, in, format.Name)
-			if format.Name == "storable" || format.Name == "phps" { // their lengths count bytes
+			if format.Name == "storable" || format.Name == "phps" { // these formats contain the lengths of strings in bytes
 				continue
 			}
 			if !utf8.Valid(out) {

@@ -103,8 +103,8 @@ func soundPoints(points [][]float64, size int) bool {
 	return true
 }
 
-// simpleName returns the simple GeoRSS element that can represent the whole geometry; "" for
-// none.
+// simpleName returns the element of simple GeoRSS that can represent the whole geometry, or "" if
+// there is none.
 func simpleName(g *feed.Geometry) string {
 	if g.SRS != "" || len(g.Coordinates[0]) != 2 || len(g.Holes) > 0 {
 		return ""
@@ -171,8 +171,8 @@ func (w *writer) positions(name string, points [][]float64, lonFirst bool) {
 	w.endTag(name)
 }
 
-// points writes coordinates separated by spaces. The latitude is first, except in reference
-// systems with the opposite order.
+// points writes coordinates separated by spaces. The latitude is first, unless lonFirst is set for
+// a reference system with the opposite order.
 func (w *writer) points(list [][]float64, lonFirst bool) {
 	for i, p := range list {
 		if i > 0 {

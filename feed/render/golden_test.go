@@ -35,13 +35,13 @@ func golden(t *testing.T, name string, doc []byte, warnings []Warning) {
 	}
 }
 
-// The documents in testdata/golden/*.xml in every version of RSS.
+// This test writes the documents in testdata/golden/*.xml in every version of RSS.
 func TestRenderedRSSMatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	goldens(t, rssFormats())
 }
 
-// goldens compares each of the documents in the formats.
+// goldens compares each document in each of the formats with its golden file.
 func goldens(t *testing.T, formats []string) {
 	t.Helper()
 	sources, err := filepath.Glob("testdata/golden/*.xml")

@@ -9,9 +9,9 @@ import (
 	"cloudburst/feed"
 )
 
-// guid returns a globally unique identifier of an item: its ID if that is a URL or URN, else a
-// URN derived from the feed's identifier and the ID. The URN contains a UUID of version 5 in
-// the URL name space, so it is the same every time.
+// guid returns a globally unique identifier of an item: its ID if that is a URL or URN, and
+// otherwise a URN that is derived from the feed's identifier and the ID. The URN contains a UUID of
+// version 5 in the URL name space, so it is the same every time.
 //
 // spec:datafeeds-2006#guid
 func (w *writer) guid(it *feed.Item) string {
@@ -30,8 +30,9 @@ func (w *writer) id(it *feed.Item) string {
 	return it.ID
 }
 
-// uuid returns a URN derived from the identifiers of the feed and of a part of it. The URL of
-// the document is only the last resort, because a document may have several URLs.
+// uuid returns a URN derived from the identifiers of the feed and of a part of it. The URL of the
+// document is used only if the feed has no other identifier, because a document may have several
+// URLs.
 func (w *writer) uuid(id string) string {
 	const addresses = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 	sum := sha1.Sum([]byte(addresses + cmp.Or(w.f.ID, w.f.Link, w.f.Self, w.o.Self) + "#" + id))
@@ -47,7 +48,7 @@ func (w *writer) uuid(id string) string {
 	return string(b)
 }
 
-// isGlobal reports whether an identifier is unique beyond its feed.
+// isGlobal reports whether an identifier is unique outside of its feed too.
 func isGlobal(id string) bool {
 	if strings.ContainsAny(id, " \t\n\r") {
 		return false

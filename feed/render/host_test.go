@@ -17,7 +17,7 @@ func TestInternationalHostsBecomeASCII(t *testing.T) {
 		"faß.example":           "xn--fa-hia.example",
 		"उदाहरण.example":        "xn--p1b6ci4b4b3a.example",
 		"xn--bcher-kva.example": "xn--bcher-kva.example",
-		"bu\u0308cher.example":  "xn--bcher-kva.example", // in two parts
+		"bu\u0308cher.example":  "xn--bcher-kva.example", // the letter ü consists of two characters here
 		"ｆｕｌｌ.example":          "full.example",
 		"-ü.example":            "",
 		"ü ü.example":           "",

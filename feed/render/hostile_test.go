@@ -12,7 +12,7 @@ func xmlFormats() []string {
 	return []string{"rss090", "rss091", "rss092", "rss093", "rss094", "rss20", "rdf", "atom", "atom03", "cdf", "scriptingnews", "opml"}
 }
 
-// outline writes the elements and attributes of a document without their content.
+// outline writes the names of the elements and attributes of a document, without their content.
 func (t *parsed) outline(b *strings.Builder) {
 	b.WriteString("<" + t.name.Space + " " + t.name.Local)
 	for _, a := range t.attrs {
@@ -20,7 +20,7 @@ func (t *parsed) outline(b *strings.Builder) {
 	}
 	b.WriteString(">")
 	for _, c := range t.children {
-		if c.name.Local != "linetext" { // a scriptingNews element that is present if the text contains these words
+		if c.name.Local != "linetext" { // scriptingNews has this element only if the text contains the linked words
 			c.outline(b)
 		}
 	}

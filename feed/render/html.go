@@ -8,9 +8,9 @@ import (
 	"cloudburst/feed"
 )
 
-// appendHTML writes a page with the microformats h-feed and h-entry. The page has no scripts,
-// and only URLs of safe schemes such as http, https and mailto. Options.Sanitize filters texts
-// with markup; without it they become plain text.
+// appendHTML writes a page with the microformats h-feed and h-entry. The page has no scripts, and
+// only URLs of safe schemes such as http, https and mailto. Texts with markup are filtered by
+// Options.Sanitize; if it is nil, they become plain text.
 //
 // spec:hfeed-2014#properties
 func appendHTML(w *writer) {
@@ -55,7 +55,7 @@ func (h *htmlWriter) clean(s, where string) string {
 	return t.clean(s, where)
 }
 
-// text writes escaped text, which clean has already processed.
+// text writes s, which clean has already processed, in escaped form.
 func (h *htmlWriter) text(s string) { h.b = appendHTMLText(h.b, s) }
 
 // attribute writes an attribute into the open tag, unless the value is empty.
@@ -119,7 +119,7 @@ func (h *htmlWriter) relation(rel, href, kind, title string) {
 	}
 }
 
-// link writes linked text, or only the text if the URL is unsafe.
+// link writes a text as a link. If the URL is unsafe, it writes only the text.
 func (h *htmlWriter) link(class, href, text string) {
 	href = webAddress(href)
 	if href == "" {
@@ -144,7 +144,7 @@ func (h *htmlWriter) image(class, src, alt string) {
 	}
 }
 
-// block writes a text of several lines; nothing if it is empty.
+// block writes a text of several lines, unless the text is empty.
 func (h *htmlWriter) block(class string, x *feed.Text, where string) {
 	if x.Value == "" {
 		return
@@ -162,7 +162,7 @@ func (h *htmlWriter) block(class string, x *feed.Text, where string) {
 	h.raw("</div>\n")
 }
 
-// paragraphs writes text: empty lines separate paragraphs, and line breaks are preserved.
+// paragraphs writes a text. An empty line begins a new paragraph, and line breaks are preserved.
 func (h *htmlWriter) paragraphs(s string) {
 	open := false
 	for line := range strings.Lines(s) {
@@ -211,7 +211,7 @@ func (h *htmlWriter) time(class string, d *feed.Date) {
 		return
 	}
 	h.raw(`<p><time class="` + class + `" datetime="`)
-	h.b = appendRFC3339(h.b, d.UTC.Truncate(time.Second)) // HTML allows at most milliseconds, which a page does not need
+	h.b = appendRFC3339(h.b, d.UTC.Truncate(time.Second)) // HTML allows no more than milliseconds, and a page needs only seconds
 	h.raw(`">` + d.UTC.UTC().Format("2 January 2006, 15:04 UTC") + "</time></p>\n")
 }
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hostileMarkup returns unsafe values of a text of type text/html.
+// hostileMarkup returns unsafe values for a text of type text/html.
 func hostileMarkup() []string {
 	return []string{
 		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `<b>unclosed <i>twice`, `<a href="javascript:alert(1)">x</a>`,
@@ -21,7 +21,7 @@ func hostileMarkup() []string {
 	}
 }
 
-// marked returns a feed in which every text is markup.
+// marked returns a feed in which every text is the given markup.
 func marked(s string) *feed.Feed {
 	text := feed.Text{Value: s, Type: "text/html"}
 	f := filled(s)

@@ -17,22 +17,22 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// language is an interpreter for a format, with the values that it represents differently from
-// the tree.
+// language is an interpreter for a format. It has functions for values that the language represents
+// differently from the tree.
 type language struct {
 	command []string
-	formats map[string]string // by the extension that its script knows
+	formats map[string]string // key: file extension that the interpreter's script knows, value: name of the format
 	in      map[string]func(*datum) any
 }
 
 func languages() map[string]language {
-	perl := func(d *datum) any { // has no boolean values
+	perl := func(d *datum) any { // Perl has no boolean values
 		if d.kind == kindTrue {
 			return 1.0
 		}
 		return nil
 	}
-	storable := func(d *datum) any { // the network order stores numbers of 32 bits
+	storable := func(d *datum) any { // nstore represents only integers of 32 bits as numbers
 		switch {
 		case d.kind == kindInt && (d.n < math.MinInt32 || d.n > math.MaxInt32):
 			return strconv.FormatInt(d.n, 10)
@@ -75,8 +75,7 @@ func TestLanguageInterpretersReadRenderedData(t *testing.T) {
 	}
 }
 
-// write writes all cases in the formats of a language, and returns the expected value of each
-// file.
+// write writes all cases in the formats of a language. It returns the expected value of each file.
 func (l language) write(t *testing.T, folder string) (want map[string]any) {
 	t.Helper()
 	want = map[string]any{}
@@ -86,7 +85,7 @@ func (l language) write(t *testing.T, folder string) (want map[string]any) {
 		for ext, format := range l.formats {
 			file := fmt.Sprintf("f%03d.%s", n, ext)
 			if table := format == "csv" || format == "tsv"; table && name == "deep" {
-				f = nestedItems(20) // tables support deeper nesting than data
+				f = nestedItems(20) // tables allow deeper nesting than data
 			}
 			doc := rendered(t, f, format, &Options{Callback: "feeds.show"})
 			if err := os.WriteFile(filepath.Join(folder, file), []byte(doc), 0o600); err != nil {

@@ -88,7 +88,7 @@ func (w *writer) explicit(s string) string {
 
 // itunesKeywords writes as many comma-separated keywords as the limit allows.
 func (w *writer) itunesKeywords(words []string) {
-	const limit = 255 // characters; bytes are an upper bound
+	const limit = 255 // limit of the directories in characters; bytes are never fewer
 	if len(words) == 0 {
 		return
 	}
@@ -103,8 +103,8 @@ func (w *writer) itunesKeywords(words []string) {
 	w.leaf("itunes:keywords", strings.Join(words, ","))
 }
 
-// itunesDuration returns the original duration if its form is widely supported, otherwise
-// seconds.
+// itunesDuration returns the original duration if programs commonly support its form, and otherwise
+// the duration in seconds.
 func (w *writer) itunesDuration(it *feed.ITunes) string {
 	s := strings.TrimSpace(it.Duration)
 	switch {
@@ -157,7 +157,7 @@ func (w *writer) itunesOwner(who *feed.Person) {
 func (w *writer) itunesCategories(list []feed.Category) {
 	for i := 0; i < len(list); i++ {
 		c := &list[i]
-		if c.Scheme != "" || c.Term == "" { // its parent was omitted or is missing
+		if c.Scheme != "" || c.Term == "" { // the parent was omitted or is missing
 			w.itunesUnknown(c.Term)
 			continue
 		}

@@ -9,26 +9,26 @@ func appendJS(w *writer) {
 	w.b = append(w.b, ";\n"...)
 }
 
-// appendJSONP writes a function call with the data as its argument. A comment precedes the
-// call, so that the client cannot choose the first bytes of the document: some plug-ins
-// interpret those as a program.
+// appendJSONP writes a function call with the data as its argument. A comment precedes the call.
+// Without it, a client could choose the first bytes of the document, which some plug-ins interpret
+// as a program.
 //
 // spec:datafeeds-2006#output-formats
 func appendJSONP(w *writer) {
-	name, _ := w.o.callback() // Append has validated the name
+	name, _ := w.o.callback() // Append has already checked the name
 	w.b = append(append(append(w.b, "/**/"...), name...), '(')
 	w.script()
 	w.b = append(w.b, ");\n"...)
 }
 
-// script writes the data as JSON that is safe within JavaScript and within a page.
+// script writes the data as JSON that is safe inside JavaScript and inside a page.
 func (w *writer) script() {
 	l := dialect{mapOpen: "{", mapClose: "}", listOpen: "[", listClose: "]", arrow: ": ", yes: "true", quote: quoteScript}
 	w.b = l.source(w.b, w.data())
 }
 
-// quoteScript is like quoteJSON that also escapes characters with a meaning in HTML, and the two
-// line separators of old JavaScript.
+// quoteScript is like quoteJSON, but also escapes characters that have a meaning in HTML, and the
+// two line separators that old versions of JavaScript treat as line ends.
 func quoteScript(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0
@@ -67,8 +67,9 @@ func quoteJSON(b []byte, s string) []byte {
 	}
 }
 
-// plainJSON returns the length of the prefix of s that needs no escaping in JSON. It checks
-// eight bytes at once: the high bit of a byte in the sum is set if the byte needs escaping.
+// plainJSON returns the length of the beginning of s that needs no escaping in JSON. It checks
+// eight bytes at once: in the result of the additions, the high bit of each byte that needs
+// escaping is set.
 func plainJSON(s string) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0

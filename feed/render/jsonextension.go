@@ -11,12 +11,12 @@ import (
 	"cloudburst/feed"
 )
 
-// Package feed stores the members that JSON Feed does not define as trees of nodes. The
-// comment at its JSON Feed reader states which value becomes which node. This file converts
-// the nodes back.
+// Package feed stores the members that JSON Feed does not define as trees of nodes. The comment of
+// method json in feed/jsonfeed.go states which value becomes which node. This file converts the
+// nodes back.
 
-// extensions writes the members that the format does not define. known reports names that the
-// format defines; they are already written.
+// extensions writes the members that the format does not define. known reports whether the format
+// defines a name; such members are already written.
 //
 // spec:jsonfeed11-2020#extensions
 func (j *jsonWriter) extensions(list []feed.Node, known func(string) bool) {
@@ -37,16 +37,16 @@ func (j *jsonWriter) extensions(list []feed.Node, known func(string) bool) {
 	}
 }
 
-// isExtensionName reports whether anyone may use a name: it begins with an underscore and a
-// letter.
+// isExtensionName reports whether a name is allowed for extensions: it begins with an underscore
+// and a letter.
 func isExtensionName(s string) bool {
 	rest, ok := strings.CutPrefix(s, "_")
 	letter, _ := utf8.DecodeRuneInString(rest)
 	return ok && unicode.IsLetter(letter)
 }
 
-// members writes nodes as the members of an object. Consecutive nodes of one name become a
-// list. A name that recurs later is omitted.
+// members writes nodes as the members of an object. Consecutive nodes of one name become a list. If
+// a name appears again after other nodes, the later nodes are omitted.
 func (j *jsonWriter) members(list []feed.Node, own func(*feed.Node) bool, depth int) {
 	var seen map[string]bool
 	for i := 0; i < len(list); {
@@ -108,8 +108,8 @@ func isNumber(s string) bool {
 	return s != "" && (s[0] == '-' || '0' <= s[0] && s[0] <= '9') && json.Valid([]byte(s))
 }
 
-// jsonParts finds the nodes with the extensions of a list's elements. The nodes have the order
-// of the list, so one traversal finds them all.
+// jsonParts finds the nodes that contain the extensions of the elements of a list. The nodes are in
+// the order of the list, so one traversal finds all of them.
 type jsonParts struct {
 	list  string
 	nodes []feed.Node
@@ -150,7 +150,7 @@ func knownInItem(name string) bool {
 	return false
 }
 
-// knownInPart reports the names that the format defines for authors, hubs and attachments.
+// knownInPart reports whether the format defines a name for authors, hubs or attachments.
 func knownInPart(name string) bool {
 	switch name {
 	case "name", "url", "avatar", "type", "mime_type", "title", "size_in_bytes", "duration_in_seconds":

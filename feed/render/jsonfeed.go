@@ -52,8 +52,8 @@ func appendJSONFeed(w *writer) {
 	w.b = append(w.b, '\n')
 }
 
-// olderPage returns the URL of older items: the next page, or else the archive, because JSON
-// Feed has only one member for both.
+// olderPage returns the URL of older items: the next page or, if there is none, the archive. JSON
+// Feed has one member for both.
 //
 // spec:jsonfeed11-2020#next-url
 func olderPage(f *feed.Feed) string {
@@ -71,8 +71,8 @@ func olderPage(f *feed.Feed) string {
 // jsonWriter writes JSON.
 type jsonWriter struct {
 	*writer
-	nested bool   // the warning about nested items is recorded
-	ids    unique // of the items so far
+	nested bool   // the warning about nested items was added
+	ids    unique // IDs of the items so far
 }
 
 // open begins an object or list.
@@ -119,8 +119,8 @@ func (j *jsonWriter) some(key, s string) {
 // url writes a URL, unless it is empty.
 func (j *jsonWriter) url(key, s string) { j.some(key, j.whole(s, key)) }
 
-// whole returns an absolute URL without invalid characters; "", with a warning, for an invalid
-// one. A relative URL stays relative if the feed has no base URL.
+// whole returns an absolute URL without invalid characters; For an invalid URL it returns "" and
+// adds a warning. If the feed has no base URL, a relative URL stays relative.
 //
 // spec:jsonfeed11-2020#urls
 func (j *jsonWriter) whole(s, where string) string {
@@ -130,8 +130,8 @@ func (j *jsonWriter) whole(s, where string) string {
 	return j.reference(s, where, true, false)
 }
 
-// date writes a date. It keeps the original text if that has the format's form, which
-// preserves the time zone.
+// date writes a date. If the original text has the required form, it is kept, because it contains
+// the time zone.
 //
 // spec:jsonfeed11-2020#dates
 func (j *jsonWriter) date(key string, d *feed.Date) {
@@ -151,7 +151,7 @@ func (j *jsonWriter) date(key string, d *feed.Date) {
 // isJSONDate reports whether the original text of a date has the form of JSON Feed.
 func isJSONDate(d *feed.Date) bool {
 	const form = "2006-01-02T15:04:05Z"
-	if len(d.Raw) < len(form) || d.Raw[4] != '-' || d.Raw[10] != 'T' { // avoids the cost of a parse error
+	if len(d.Raw) < len(form) || d.Raw[4] != '-' || d.Raw[10] != 'T' { // check this first, because creating a parse error is slow
 		return false
 	}
 	t, err := time.Parse(time.RFC3339, d.Raw)
@@ -230,7 +230,7 @@ func (j *jsonWriter) hubs() {
 	}
 }
 
-// cloudURL returns the URL of a cloud's endpoint; "" when it has none.
+// cloudURL returns the URL of a cloud's endpoint, or "" if the cloud has none.
 func cloudURL(c *feed.Cloud) string {
 	if !isHost(c.Domain) || c.Port != "" && !digits(c.Port) {
 		return ""

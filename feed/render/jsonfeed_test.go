@@ -33,14 +33,14 @@ func asJSONFeed(f *feed.Feed) *feed.Feed {
 		for j := range it.Content {
 			it.Content[j].Base = ""
 		}
-		if it.Content == nil { // a text is required: the summary becomes it
+		if it.Content == nil { // JSON Feed requires a text, so the summary is used
 			it.Content, it.Summary = []feed.Text{it.Summary}, feed.Text{}
 			if it.Content[0].Value == "" {
 				it.Content = nil
 			}
 		}
 		for _, d := range []*feed.Date{&it.Published, &it.Updated} {
-			if _, err := time.Parse(time.RFC3339, d.Raw); err != nil { // the written date has the format's form
+			if _, err := time.Parse(time.RFC3339, d.Raw); err != nil { // the written date then has the required form
 				d.Raw = ""
 				if !d.UTC.IsZero() {
 					d.Raw = d.UTC.Format(time.RFC3339Nano)
@@ -58,7 +58,7 @@ func asJSONFeed(f *feed.Feed) *feed.Feed {
 	return f
 }
 
-// mails gives persons without any other URL a mailto URL.
+// mails gives persons without a URL a mailto URL.
 func mails(list []feed.Person) {
 	for i := range list {
 		if p := &list[i]; p.URL == "" && p.Email != "" {
@@ -69,7 +69,7 @@ func mails(list []feed.Person) {
 
 func TestJSONFeedRoundTrip(t *testing.T) {
 	t.Parallel()
-	// Documents that change in a round trip, with the reason.
+	// These documents change in a round trip; the value is the reason.
 	other := map[string]string{
 		"odd-words.json":   "numbers that JSON does not have are texts",
 		"wrong-kinds.json": "what stood in a wrong place is in its own now, and what was around it is gone",
@@ -88,7 +88,7 @@ func TestJSONFeedRoundTrip(t *testing.T) {
 			}
 			f, err := feed.ParseBytes(doc, nil)
 			if err != nil {
-				return // not a feed
+				return // the document is not a feed
 			}
 			out := rendered(t, f, "jsonfeed", nil)
 			if !json.Valid([]byte(out)) {
@@ -168,7 +168,7 @@ func TestItemTextCannotInjectJSON(t *testing.T) {
 			t.Fatalf("%s: %s", name, doc)
 		}
 		f := filled(s)
-		f.Items[0].Enclosures[0].URL = "https://a.example/" // a file without a URL is omitted
+		f.Items[0].Enclosures[0].URL = "https://a.example/" // without a URL the file would be omitted
 		doc := rendered(t, f, "jsonfeed", nil)
 		var got struct {
 			Title string
@@ -221,12 +221,12 @@ func TestNestedItemsWithinTheFullTextAreNotRepeatedInJSONFeed(t *testing.T) {
 		ID: "1", Content: []feed.Text{text("<ul><li>a<ul><li>b</li></ul></li></ul>")},
 		Items: []feed.Item{{ID: "1#1", Summary: text("a"), Items: []feed.Item{{ID: "1#1.1", Summary: text("b")}}}},
 	}}}
-	f.Items[0].Items[0].Items = append(f.Items[0].Items[0].Items, feed.Item{ID: "1#1.2"}) // an empty item
+	f.Items[0].Items[0].Items = append(f.Items[0].Items[0].Items, feed.Item{ID: "1#1.2"}) // this item is empty
 	for i, c := range []struct {
 		last string
 		want int
 	}{{"b", 1}, {"elsewhere", 4}, {"b", 1}, {"elsewhere", 4}} {
-		if i == 2 { // as RSS represents it
+		if i == 2 { // the text has the form of an RSS item
 			f.Items[0].Summary, f.Items[0].Content = f.Items[0].Content[0], nil
 		}
 		f.Items[0].Items[0].Items[0].Summary = text(c.last)

@@ -48,8 +48,8 @@ func (j *jsonWriter) item(it *feed.Item) {
 	j.extensions(it.Unknown, knownInItem)
 }
 
-// contents writes the first HTML text, the first plain text, and the summary of an item. A
-// summary without other texts becomes the content.
+// contents writes the first HTML text, the first plain text, and the summary of an item. If the
+// item has only a summary, the summary becomes the content.
 //
 // spec:jsonfeed11-2020#content
 func (j *jsonWriter) contents(it *feed.Item) {
@@ -76,7 +76,7 @@ func (j *jsonWriter) contents(it *feed.Item) {
 	if html != nil {
 		j.text("content_html", html.Value)
 	}
-	if text != nil { // the format requires one of the two
+	if text != nil { // the format requires at least one of the two texts
 		j.text("content_text", text.Value)
 	}
 	j.some("summary", plainOf(summary))
@@ -148,7 +148,7 @@ func mediaFiles(it *feed.Item) []feed.Enclosure {
 		files = append([]feed.Enclosure(nil), files...)
 		files[0].Duration = float64(it.ITunes.Seconds)
 	}
-	const limit = 100 // compared with each other
+	const limit = 100 // maximum number of files that are compared with each other
 	files = files[:len(files):len(files)]
 	add := func(e feed.Enclosure) {
 		if e.URL == "" || len(files) >= limit {

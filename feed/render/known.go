@@ -10,10 +10,10 @@ import (
 // vocabulary is known but no field holds the element.
 func (w *writer) foreign(n *feed.Node, ofItem bool) bool {
 	name := strings.ToLower(n.Name)
-	if n.Space == "" && n.Prefix == "" { // only Atom allows elements without a namespace
+	if n.Space == "" && n.Prefix == "" { // in XML, only Atom allows elements without a namespace
 		return (w.format == "atom" || w.format == "atom03") && !isCoreName(name)
 	}
-	if isCoreSpace(bareURI(n.Space)) || n.Prefix == "xml" || n.Prefix == "xmlns" { // no element may have these
+	if isCoreSpace(bareURI(n.Space)) || n.Prefix == "xml" || n.Prefix == "xmlns" { // an element of another vocabulary cannot have these names
 		return false
 	}
 	s := spaceOfURI(n.Space)
@@ -76,7 +76,7 @@ func spaceOfURI(uri string) space {
 	return spNone
 }
 
-// hasField reports whether a field of a feed or an item holds a module's element.
+// hasField reports whether package feed has a field for an element of a module.
 func hasField(s space, name string, ofItem bool) bool {
 	var names string
 	switch s {
@@ -89,7 +89,7 @@ func hasField(s space, name string, ofItem bool) bool {
 		names = " encoded body div "
 	case spXHTML:
 		return ofItem && (name == "body" || name == "div")
-	case spMedia, spPodcast: // the parser preserves their unknown elements
+	case spMedia, spPodcast: // the parser stores unknown elements of these vocabularies as trees
 		return true
 	case spITunes:
 		names = " author subtitle summary keywords image link category owner new-feed-url complete title explicit block duration order " +

@@ -9,7 +9,7 @@ import (
 	"cloudburst/feed"
 )
 
-// plainOf returns a text in one line, without its markup.
+// plainOf returns a text as one line, without markup.
 func plainOf(x *feed.Text) string {
 	if !isHTML(x) {
 		return x.Value
@@ -21,9 +21,9 @@ func plainOf(x *feed.Text) string {
 }
 
 // linesOf converts markup to text. Blocks end with a line break, an empty line separates
-// paragraphs, and scripts and styles are omitted. If links is not nil, linesOf appends the URL
-// of each link and writes the link's number, from 1, in brackets. The run time is linear in
-// the size of any markup.
+// paragraphs, and scripts and styles are omitted. If links is not nil, linesOf appends the URL of
+// each link and writes the link's number, from 1, in brackets. The run time is proportional to the
+// size of the markup.
 func linesOf(markup string, links *[]string) string {
 	r := &lineReader{rest: markup, links: links}
 	r.b.Grow(len(markup))
@@ -43,16 +43,16 @@ func linesOf(markup string, links *[]string) string {
 
 // lineReader is the state of linesOf.
 type lineReader struct {
-	rest  string // unread markup
+	rest  string // markup that was not read yet
 	b     strings.Builder
 	links *[]string
-	open  string // URL of the open link
-	lines int    // line breaks to write before the next word
-	gap   bool   // a space to write before the next word
-	pre   int    // open elements that preserve white space
+	open  string // URL of the link that is open
+	lines int    // number of line breaks to write before the next word
+	gap   bool   // write a space before the next word
+	pre   int    // number of open elements that preserve white space
 }
 
-// words writes text and treats white space as the enclosing elements require.
+// words writes a text. The enclosing elements determine how white space is written.
 func (r *lineReader) words(s string) {
 	if r.pre > 0 {
 		if s != "" {
@@ -66,7 +66,7 @@ func (r *lineReader) words(s string) {
 			r.gap, s = true, s[1:]
 			continue
 		}
-		n := 1 // the length up to white space other than single spaces
+		n := 1 // length up to white space other than a single space
 		for n < len(s) && (!isGap(s[n]) || s[n] == ' ' && n+1 < len(s) && !isGap(s[n+1])) {
 			n++
 		}
@@ -78,7 +78,7 @@ func (r *lineReader) words(s string) {
 
 func isGap(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
-// gaps writes the pending white space.
+// gaps writes the white space that precedes the next word.
 func (r *lineReader) gaps() {
 	switch {
 	case r.b.Len() == 0:
@@ -90,7 +90,7 @@ func (r *lineReader) gaps() {
 	r.lines, r.gap = 0, false
 }
 
-// tag reads the markup that begins with the next <.
+// tag reads the markup that begins at the next <.
 func (r *lineReader) tag() {
 	s := r.rest
 	switch {
@@ -104,7 +104,7 @@ func (r *lineReader) tag() {
 		return
 	}
 	n := tagEnd(s)
-	if n < 0 { // as in browsers, an unfinished tag is ignored
+	if n < 0 { // ignore an unfinished tag, in the way of browsers
 		r.rest = ""
 		return
 	}
@@ -124,8 +124,8 @@ func (r *lineReader) skip(mark string) {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// tagEnd returns the offset after the > of the tag at the beginning of s. It ignores a >
-// within a quoted value.
+// tagEnd returns the offset after the > of the tag at the beginning of s. A > inside a quoted value
+// is ignored.
 func tagEnd(s string) int {
 	quote := byte(0)
 	for i := 1; i < len(s); i++ {
@@ -230,11 +230,11 @@ func tagName(tag string) (name string, end bool) {
 	return strings.ToLower(tag[:min(n, longest)]), end
 }
 
-// attrOf returns the value of an attribute in a tag; "" for none.
+// attrOf returns the value of an attribute in a tag, or "" if the tag does not have it.
 func attrOf(tag, name string) string {
 	tag = strings.TrimRight(tag, "/>")
 	for i := 1; i < len(tag); {
-		for i < len(tag) && !isGap(tag[i]) && tag[i] != '"' && tag[i] != '\'' { // a preceding name or closing quote
+		for i < len(tag) && !isGap(tag[i]) && tag[i] != '"' && tag[i] != '\'' { // skip what precedes: a name or a closing quote
 			i++
 		}
 		for i < len(tag) && (isGap(tag[i]) || tag[i] == '"' || tag[i] == '\'') {
@@ -260,7 +260,7 @@ func attrOf(tag, name string) string {
 	return ""
 }
 
-// attrValue returns the value at the beginning of s, and its length in s.
+// attrValue returns the value at the beginning of s and the number of bytes that it has in s.
 func attrValue(s string) (value string, n int) {
 	for n < len(s) && isGap(s[n]) {
 		n++

@@ -43,14 +43,14 @@ func (l loss) String() string {
 		"titles of items", "texts of items", "the generator", "modules", "unknown elements", "the description of the feed"}[l]
 }
 
-// lose records that the feed has content of a kind that the format cannot represent.
+// lose records, if has is true, that the format cannot represent this kind of content of the feed.
 func (w *writer) lose(what loss, has bool) {
 	if has {
 		w.lost |= 1 << what
 	}
 }
 
-// reportLost adds one warning that lists all omitted kinds of content.
+// reportLost adds one warning that lists all kinds of content that were omitted.
 func (w *writer) reportLost(title string) {
 	if w.lost == 0 {
 		return

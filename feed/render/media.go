@@ -59,7 +59,7 @@ func (w *writer) mediaContent(c *feed.MediaContent) {
 	begin := len(w.b)
 	w.depth++
 	w.mediaInfo(&c.MediaInfo)
-	if len(w.b) == begin { // it has no child elements
+	if len(w.b) == begin { // nothing was written, so there are no child elements
 		w.depth--
 		w.b = append(w.b[:begin-1], "/>"...)
 		return
@@ -67,7 +67,7 @@ func (w *writer) mediaContent(c *feed.MediaContent) {
 	w.close(where)
 }
 
-// measure returns a non-negative number.
+// measure returns a number that is not negative.
 func (w *writer) measure(s, where string) string {
 	if strings.HasPrefix(strings.TrimSpace(s), "-") {
 		w.invalid(s, where, "a number of at least 0")
@@ -107,7 +107,7 @@ func (w *writer) mediaInfo(m *feed.MediaInfo) {
 	w.newerMedia(m)
 }
 
-// mediaText writes a text with its type; plain for titles without a type.
+// mediaText writes a text with its type. A title without a type is plain text.
 func (w *writer) mediaText(name string, t *feed.Text) {
 	switch {
 	case t.Value == "":
@@ -127,7 +127,7 @@ func (w *writer) mediaThumbnail(t *feed.MediaThumbnail) {
 	w.empty(where, "url", url, "width", w.number(t.Width, where, 1), "height", w.number(t.Height, where, 1), "time", w.mediaTime(t.Time, where))
 }
 
-// mediaTime returns an offset in a file: now, seconds, or h:mm:ss.
+// mediaTime returns an offset in a file. Its form is now, seconds, or h:mm:ss.
 func (w *writer) mediaTime(s, where string) string {
 	s = strings.TrimSpace(s)
 	if s == "" || s == "now" {
@@ -144,7 +144,7 @@ func (w *writer) mediaTime(s, where string) string {
 	return ""
 }
 
-// mediaHash writes a checksum with the right number of digits.
+// mediaHash writes a checksum, if it has the right number of digits for its algorithm.
 func (w *writer) mediaHash(h *feed.MediaHash) {
 	algo, value := strings.ToLower(h.Algo), strings.TrimSpace(h.Value)
 	size := 32

@@ -6,8 +6,9 @@ import (
 	"cloudburst/feed"
 )
 
-// ungrouped returns m without groups of fewer than two files, because a group offers a choice
-// of files. The properties of a removed group move to its file, or to the item.
+// ungrouped returns m without groups that have fewer than two files, because a group offers a
+// choice of files. The properties of such a group move to its file, or to the item if there is no
+// file.
 //
 // spec:datafeeds-2006#media-groups
 func (w *writer) ungrouped(m *feed.Media) *feed.Media {
@@ -53,8 +54,8 @@ func (w *writer) flattened(m *feed.Media) *feed.Media {
 	return &out
 }
 
-// joined merges the properties of an element and of its parent; the element has precedence. It
-// changes neither.
+// joined merges the properties of an element and of its parent. The properties of the element take
+// precedence. Neither argument is changed.
 func (w *writer) joined(in feed.MediaInfo, around *feed.MediaInfo) feed.MediaInfo {
 	w.lose(lostMedia, in.Title.Value != "" && around.Title.Value != "" && in.Title != around.Title ||
 		in.Description.Value != "" && around.Description.Value != "" && in.Description != around.Description)

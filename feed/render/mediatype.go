@@ -2,7 +2,7 @@ package render
 
 import "strings"
 
-// mime returns a media type; "", with a warning, for an invalid one.
+// mime returns a media type. For an invalid type it returns "" and adds a warning.
 func (w *writer) mime(s, where string) string {
 	if s == "" || s == w.lastMIME {
 		return s
@@ -19,8 +19,8 @@ func (w *writer) mime(s, where string) string {
 	return ""
 }
 
-// quotedMIME adds quotes to parameter values that need them. BitTorrent feeds contain
-// application/x-bittorrent;enclosed=audio/mpeg.
+// quotedMIME adds quotes to parameter values that need them. For example, BitTorrent feeds contain
+// application/x-bittorrent;enclosed=audio/mpeg without quotes.
 func quotedMIME(s string) string {
 	kind, params, has := strings.Cut(s, ";")
 	for has {

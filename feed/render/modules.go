@@ -65,7 +65,7 @@ func (w *writer) dublinCoreOfFeed(f *feed.Feed) {
 // spec:feedstate-2007#syndication
 func (w *writer) hints(h *feed.Hints) {
 	period, frequency := h.UpdatePeriod, h.UpdateFrequency
-	if period == "" && w.format != "rss20" { // RSS 2.0 has its own element ttl
+	if period == "" && w.format != "rss20" { // RSS 2.0 has an element ttl of its own
 		period, frequency = rhythmOf(h.TTL)
 	}
 	if period != "" {
@@ -79,8 +79,8 @@ func (w *writer) hints(h *feed.Hints) {
 	w.lose(lostHints, h.Schedule != nil || h.Expired)
 }
 
-// rhythmOf converts a ttl to the period and frequency of the syndication module. It returns ""
-// if the ttl does not divide an hour, a day or a week.
+// rhythmOf converts a ttl to the period and frequency of the syndication module. If an hour, a day
+// or a week is not a multiple of the ttl, it returns "".
 func rhythmOf(ttl string) (period, frequency string) {
 	n, err := strconv.Atoi(ttl)
 	if err != nil || n <= 0 {
@@ -103,7 +103,7 @@ func lostTTL(h *feed.Hints) bool {
 	return h.TTL != "" && period == "" && h.UpdatePeriod == ""
 }
 
-// bare writes an empty element, which is a flag.
+// bare writes an empty element, whose presence is the information.
 func (w *writer) bare(name string) {
 	w.tag(name, nil)
 	w.b = append(w.b, "/>"...)
@@ -188,8 +188,8 @@ func hasHref(links []feed.Link, href string) bool {
 	return false
 }
 
-// dublinCore writes the Dublin Core fields of an item. Atom has its own elements for rights,
-// and Atom 0.3 for the creation date.
+// dublinCore writes the Dublin Core fields of an item. In Atom, rights have an element of the
+// format, and in Atom 0.3 the creation date too.
 func (w *writer) dublinCore(m *feed.More, inAtom bool) {
 	if m.Publisher != nil {
 		w.creator("dc:publisher", m.Publisher)
@@ -217,7 +217,7 @@ func (w *writer) publishing(m *feed.More) {
 	}
 }
 
-// comments writes the URL and number of comments, unless links contain them.
+// comments writes the URL and the number of comments, unless links already contain them.
 func (w *writer) comments(m *feed.More, links []feed.Link, inAtom bool) {
 	w.leaf("wfw:comment", w.uri(m.CommentAPI, "commentAPI"))
 	if m.CommentsFeed != "" && !hasLink(links, "replies", m.CommentsFeed) {
@@ -264,8 +264,8 @@ func (w *writer) hitParade(list []int) {
 	w.endTag("slash:hit_parade")
 }
 
-// replies writes which items an item answers, as Atom threading elements. In RSS it also
-// writes them in another namespace, which allows any identifier.
+// replies writes the items to which an item replies, as elements of Atom threading. In RSS it also
+// writes elements of another namespace, in which any identifier is allowed.
 func (w *writer) replies(list []feed.InReplyTo, inAtom bool) {
 	for i := range list {
 		r := &list[i]
@@ -317,8 +317,8 @@ func (w *writer) outlines(list []feed.Outline, depth int) {
 	}
 }
 
-// itemImage writes the image of an item as a Media RSS thumbnail, unless the iTunes image is
-// the same. RSS and Atom have no element for it.
+// itemImage writes the image of an item as a Media RSS thumbnail, unless the iTunes image is the
+// same. RSS and Atom have no element for the image of an item.
 func (w *writer) itemImage(it *feed.Item) {
 	img := it.More.Image
 	if img == nil || img.URL == "" || it.ITunes != nil && it.ITunes.Image == img.URL {
@@ -336,7 +336,7 @@ func (w *writer) itemImage(it *feed.Item) {
 	w.empty("media:thumbnail", "url", url, "width", positive(img.Width), "height", positive(img.Height))
 }
 
-// positive formats a number of at least 1; "" for others.
+// positive formats a number of at least 1. For other numbers it returns "".
 func positive(n int) string {
 	if n <= 0 {
 		return ""

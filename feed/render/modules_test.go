@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// modules are the fields of a feed that modules represent.
+// modules contains the fields of a feed that are written by modules.
 type modules struct {
 	ITunes                     *feed.ITunes
 	Podcast                    *feed.Podcast
@@ -41,7 +41,7 @@ type itemModules struct {
 	Items   []itemModules
 }
 
-// modulesOf extracts these fields, as far as a format preserves them.
+// modulesOf returns these fields of a feed, as far as a format preserves them.
 func modulesOf(f *feed.Feed, format string) modules {
 	w := writer{f: f, format: format}
 	h := f.Hints
@@ -56,10 +56,10 @@ func modulesOf(f *feed.Feed, format string) modules {
 	}
 	if m.ITunes != nil {
 		it := *m.ITunes
-		it.Summary.Type = "" // Atom does not guess it
+		it.Summary.Type = "" // in Atom, the parser does not guess the type
 		m.ITunes = &it
 	}
-	if m.Media != nil { // a feed contains no files
+	if m.Media != nil { // the Media RSS data of a feed contain no files
 		m.Media = &feed.Media{MediaInfo: m.Media.MediaInfo}
 	}
 	m.Items = w.modulesOfItems(f.Items)
@@ -75,7 +75,7 @@ func (w *writer) modulesOfItems(items []feed.Item) (list []itemModules) {
 		}
 		m.More.Licenses = sorted(m.More.Licenses)
 		m.More.TextInput, m.More.BannerImage, m.More.ExternalLink, m.More.Image = nil, "", "", nil
-		if w.format != "atom" && w.format != "atom03" { // only programs that edit Atom entries use it
+		if w.format != "atom" && w.format != "atom03" { // only programs that edit Atom entries use this field
 			m.More.Draft, m.More.Edited = false, feed.Date{}
 		}
 		if w.format == "rdf" {
@@ -86,7 +86,7 @@ func (w *writer) modulesOfItems(items []feed.Item) (list []itemModules) {
 		if p := m.More.Publisher; p != nil {
 			m.More.Publisher = &feed.Person{Name: nameOf(p)}
 		}
-		if w.format == "rss20" && len(it.Items) > 0 { // nested items are also outlines
+		if w.format == "rss20" && len(it.Items) > 0 { // nested items are also written as outlines
 			m.More.Outlines = nil
 		}
 		m.More.Rights = feed.Text{Value: asWords(&m.More.Rights)}
@@ -95,8 +95,8 @@ func (w *writer) modulesOfItems(items []feed.Item) (list []itemModules) {
 	return list
 }
 
-// grouped returns media as it is written: every group has at least two files, and RSS 1.0 has
-// only files without child elements.
+// grouped returns media in the form in which it is written: every group has at least two files, and
+// in RSS 1.0 files have no child elements.
 func (w *writer) grouped(m *feed.Media) *feed.Media {
 	if m == nil {
 		return nil
@@ -113,7 +113,7 @@ func sorted(list []string) []string {
 	return list
 }
 
-// held returns the nodes that are written.
+// held returns the nodes that the writer does not omit.
 func (w *writer) held(list []feed.Node, ofItem bool) (out []feed.Node) {
 	for i := range list {
 		if n := &list[i]; n.Name != "" && w.foreign(n, ofItem) {
@@ -123,7 +123,7 @@ func (w *writer) held(list []feed.Node, ofItem bool) (out []feed.Node) {
 	return out
 }
 
-// declared returns a tree as the parser returns it: every prefix has a namespace.
+// declared returns a tree in the form that the parser returns: every prefix has a namespace.
 func declared(n feed.Node) feed.Node {
 	if n.Space == "" && n.Prefix != "" {
 		n.Space = undeclared(n.Prefix)
@@ -155,7 +155,7 @@ func refused(warnings []Warning) bool {
 	return false
 }
 
-// The module fields of the test documents survive a round trip through every format with
+// The module fields of the test documents must survive a round trip through every format with
 // modules, unless there is a warning.
 func TestModulesSurviveRoundTrip(t *testing.T) {
 	t.Parallel()
@@ -181,7 +181,7 @@ func TestModulesSurviveRoundTrip(t *testing.T) {
 	}
 }
 
-// A document with all modules survives a round trip through the formats with modules.
+// A document that uses all modules must survive a round trip through the formats with modules.
 func TestDocumentWithAllModulesSurvivesRoundTrip(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("testdata/golden/modules.xml")

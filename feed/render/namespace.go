@@ -101,7 +101,7 @@ func (s space) rareDeclaration() (prefix, uri string) {
 	return "", ""
 }
 
-// spaceOfPrefix returns the namespace with a fixed prefix.
+// spaceOfPrefix returns the namespace that has a fixed prefix.
 func spaceOfPrefix(prefix string) space {
 	for s := range spNone {
 		if p, _ := s.declaration(); p == prefix {
@@ -114,7 +114,7 @@ func spaceOfPrefix(prefix string) space {
 // use marks the namespace of an element or attribute name as used, so that the root declares
 // it.
 func (w *writer) use(name string) {
-	for i := range len(name) { // faster than a search in so few bytes
+	for i := range len(name) { // for so few bytes, a loop is faster than a search
 		if name[i] == ':' && i > 0 {
 			if s := spaceOfName(name, i); s != spNone {
 				w.spaces |= 1 << s
@@ -124,7 +124,8 @@ func (w *writer) use(name string) {
 	}
 }
 
-// spaceOfName is a fast spaceOfPrefix for the prefixes that every item uses.
+// spaceOfName is a faster spaceOfPrefix for the prefixes that every item uses. i is the offset of
+// the colon in name.
 func spaceOfName(name string, i int) space {
 	switch name[:i] {
 	case "xml":

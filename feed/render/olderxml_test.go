@@ -58,7 +58,7 @@ func heldByCDFItem(it *feed.Item, f *feed.Feed) {
 	}
 }
 
-// heldWords returns a text as an element without a type preserves it.
+// heldWords returns a text in the form that an element without a declared type preserves.
 func heldWords(t feed.Text) feed.Text {
 	s := plainWords(asWords(&t))
 	if s != asWords(&t) {
@@ -85,7 +85,7 @@ func heldTerms(list []feed.Category) (out []feed.Category) {
 	return out
 }
 
-// withoutLinks removes the links that other fields contain as well.
+// withoutLinks removes the links that other fields contain too.
 func withoutLinks(f *feed.Feed) {
 	f.Links, f.Problems = nil, nil
 	var each func(items []feed.Item)
@@ -118,7 +118,7 @@ func TestCDFRoundTrip(t *testing.T) {
 	}
 }
 
-// CDF preserves the elements that only CDF has.
+// Elements that exist only in CDF must survive a round trip through CDF.
 func TestCDFElementsSurviveRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, f := range corpus(t) {
@@ -144,8 +144,8 @@ func TestScriptingNewsLinkTextIsPreserved(t *testing.T) {
 		name  string
 		item  feed.Item
 		text  string
-		links []string // "URL words"
-		html  string   // the parsed text
+		links []string // expected links in the form "URL words"
+		html  string   // expected text after parsing
 	}{
 		{"a title", feed.Item{Title: feed.Text{Value: "Ropes"}, Link: "http://a.example/1", Summary: feed.Text{Value: "They hold."}},
 			"Ropes\n\nThey hold.", []string{"http://a.example/1 Ropes"}, `<a href="http://a.example/1">Ropes</a><br>` + "\n<br>\nThey hold."},
@@ -186,7 +186,7 @@ func TestScriptingNewsLinkTextIsPreserved(t *testing.T) {
 	}
 }
 
-// The header of scriptingNews survives a round trip.
+// The header of scriptingNews must survive a round trip.
 func TestScriptingNewsHeaderRoundTrip(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {

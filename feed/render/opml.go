@@ -6,9 +6,9 @@ import (
 	"cloudburst/feed"
 )
 
-// appendOPML writes the items of a feed as OPML 2.0. Each item is an outline, with its nested
-// items below it. Items with a page are links. Fields without an attribute in OPML are
-// omitted.
+// appendOPML writes the items of a feed as OPML 2.0. Each item is an outline, with its nested items
+// below it. An item with a page becomes an outline of the type link. Fields without an attribute in
+// OPML are omitted.
 //
 // spec:opml20-2007#items-written
 func appendOPML(w *writer) {
@@ -78,7 +78,7 @@ func (o outliner) feed() {
 	o.b = append(o.b, "/>"...)
 }
 
-// headOf returns the first non-empty text, in one line.
+// headOf returns the first text that is not empty, as one line.
 func headOf(texts ...string) string {
 	for _, s := range texts {
 		if s = oneLine(s); s != "" {

@@ -9,11 +9,11 @@ import (
 // Options are properties of the document that the feed does not contain. The zero value sets
 // none.
 type Options struct {
-	// Self is the URL of the written document. It replaces the URL in the feed.
+	// Self is the URL of the written document. It is used instead of the URL in the feed.
 	Self string
-	// Hubs are URLs of WebSub hubs. They precede the hubs in the feed.
+	// Hubs are URLs of WebSub hubs. They are written before the hubs in the feed.
 	Hubs []string
-	// Cloud is the rssCloud endpoint. It replaces the clouds in the feed.
+	// Cloud is the rssCloud endpoint. It is used instead of the clouds in the feed.
 	Cloud *feed.Cloud
 	// Updated is the time at which the feed was saved. Formats that require a date use it if
 	// the feed has none. Zero means unknown.
@@ -26,7 +26,8 @@ type Options struct {
 	Sanitize func(html string) string
 	// Alternates become <link rel="alternate"> elements in the format html.
 	Alternates []feed.Link
-	// Generator is the program that made the document. It replaces the generator in the feed.
+	// Generator is the program that made the document. It is used instead of the generator in the
+	// feed.
 	Generator *feed.Generator
 	// Strict omits elements that were added to modules after most validators were written:
 	// those of Media RSS 1.5, itunes:complete and a few others. Such validators report them as
@@ -34,7 +35,7 @@ type Options struct {
 	Strict bool
 }
 
-// callback returns the name of the function; ok is false if it is invalid.
+// callback returns the name of the function. If the name is invalid, ok is false.
 func (o *Options) callback() (name string, ok bool) {
 	if o.Callback == "" {
 		return "feedCallback", true
@@ -43,7 +44,7 @@ func (o *Options) callback() (name string, ok bool) {
 	if len(o.Callback) > limit {
 		return "", false
 	}
-	start := true // the next byte begins an identifier
+	start := true // the next byte is the first one of an identifier
 	word := 0
 	for i := range len(o.Callback) {
 		c := o.Callback[i]

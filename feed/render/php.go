@@ -9,8 +9,8 @@ func appendPHP(w *writer) {
 	w.b = append(l.source(append(w.b, "<?php\nreturn "...), w.data()), ";\n"...)
 }
 
-// quotePHP splits sequences that end a PHP program outside of quotes. PHP ignores them within
-// quotes, but other programs may also read the file.
+// quotePHP writes a string. It splits sequences such as ?> that end a PHP program outside of
+// quotes. PHP ignores them inside quotes, but other programs may also read the file.
 func quotePHP(b []byte, s string) []byte {
 	b = append(b, '\'')
 	from := 0

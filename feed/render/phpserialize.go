@@ -39,13 +39,13 @@ func phpValue(b []byte, data []datum, i int) (out []byte, next int) {
 	return append(b, '}'), next
 }
 
-// phpText writes a string with its length in bytes; the format needs no escaping.
+// phpText writes a string with its length in bytes. Therefore the string needs no escaping.
 func phpText(b []byte, s string) []byte {
 	b = strconv.AppendInt(append(b, "s:"...), int64(len(s)), 10)
 	return append(append(append(b, `:"`...), s...), `";`...)
 }
 
-// phpFloat writes a number in PHP's own form: 1, 0.25, 1.0E+25.
+// phpFloat writes a number in the form that PHP itself writes: 1, 0.25, 1.0E+25.
 func phpFloat(b []byte, x float64) []byte {
 	const minimum, limit = 1e-4, 1e17
 	if size := math.Abs(x); x == 0 || minimum <= size && size < limit {

@@ -1,7 +1,7 @@
 package render
 
-// appendPython writes a module that defines the data as feed. You can import it, run it, or
-// pass the text after the first equals sign to ast.literal_eval, which executes nothing. It is
+// appendPython writes a module that defines the data as feed. You can import it, run it, or pass
+// the text after the first equals sign to ast.literal_eval, which executes nothing. The text is
 // ASCII.
 //
 // spec:datafeeds-2006#output-formats

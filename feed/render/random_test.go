@@ -9,8 +9,8 @@ import (
 	"cloudburst/feed"
 )
 
-// maker generates feeds with many fields; the same seed yields the same feed. The feeds need
-// no repair: URLs are absolute and texts have no surrounding white space.
+// maker generates feeds with many fields. The same seed yields the same feed. The feeds need no
+// repair: URLs are absolute and texts have no surrounding white space.
 type maker struct{ *rand.Rand }
 
 // randomFeed returns the feed for a seed.
@@ -37,7 +37,7 @@ func randomFeed(seed uint64) *feed.Feed {
 	return f
 }
 
-// about sets the feed's own fields.
+// about sets the fields of the feed itself.
 func (m maker) about(f *feed.Feed) {
 	f.Rights = m.maybeTitle()
 	f.Published, f.Updated = m.date(), m.date()
@@ -106,7 +106,8 @@ func (m maker) maybe() bool { return m.IntN(2) == 0 }
 
 func (m maker) pick(of ...string) string { return of[m.IntN(len(of))] }
 
-// words returns about n words, some of which contain special characters of the formats.
+// words returns about n words. Some of the words contain characters that have a meaning in the
+// formats.
 func (m maker) words(n int) string {
 	var b strings.Builder
 	for range n + m.IntN(3) {

@@ -7,8 +7,8 @@ import (
 	"cloudburst/feed"
 )
 
-// appendRDF writes RSS 1.0. The channel, its image, its form and the items are siblings, and
-// the channel refers to the others.
+// appendRDF writes RSS 1.0. The channel, its image, its form and the items are siblings, and the
+// channel refers to its image, its form and its items.
 //
 // spec:datafeeds-2006#rdf
 func appendRDF(w *writer) {
@@ -61,8 +61,7 @@ func (r *rdf) names() {
 	}
 }
 
-// anotherName returns a new unique name derived from a duplicate: the URL with a fragment, or
-// a URN.
+// anotherName returns a unique name for a duplicate: the URL with a fragment, or a URN.
 func (w *writer) anotherName(seen *unique, name string) string {
 	other := seen.another(name)
 	if isWeb(name) && strings.IndexByte(name, '#') < 0 {
@@ -71,7 +70,7 @@ func (w *writer) anotherName(seen *unique, name string) string {
 	return w.uuid(other)
 }
 
-// name returns the URI of an item: its ID if that is a URI, or its link.
+// name returns the URI of an item: the ID if it is a URI, or else the link.
 func (r *rdf) name(it *feed.Item, i int) string {
 	if hasGUID(it) {
 		if id := r.validName(r.id(it)); id != "" {
@@ -88,7 +87,7 @@ func (r *rdf) name(it *feed.Item, i int) string {
 	return "#item-" + strconv.Itoa(i+1)
 }
 
-// validName returns an identifier that is a URI, in ASCII; "" for any other.
+// validName returns an identifier in ASCII if it is a URI, or "" if it is not.
 func (r *rdf) validName(id string) string {
 	if validIRI(id) {
 		return r.quietly(id)
@@ -140,7 +139,7 @@ func (r *rdf) contents() {
 	r.close("items")
 }
 
-// image returns the URL of the channel's image; "" if it has none that can be written.
+// image returns the URL of the channel's image, or "" if the image cannot be written.
 func (r *rdf) image() string {
 	if img := r.f.Image; img != nil && (r.link != "" || r.quietly(img.Link) != "") {
 		return r.quietly(img.URL)
@@ -148,7 +147,7 @@ func (r *rdf) image() string {
 	return ""
 }
 
-// input returns the URL of the form; "" if it has none that can be written.
+// input returns the URL of the form, or "" if the form cannot be written.
 func (r *rdf) input() string {
 	if in := r.f.TextInput; in != nil && in.Title != "" && in.Description != "" && in.Name != "" {
 		return r.quietly(in.Link)
@@ -156,7 +155,8 @@ func (r *rdf) input() string {
 	return ""
 }
 
-// parts writes the image and the form. about is the attribute with their URI; "" for none.
+// parts writes the image and the form. about is the name of the attribute with their URI, or "" to
+// omit it.
 func (r *rdf) parts(about string) {
 	named := func(name string) []string {
 		if about == "" {
@@ -212,8 +212,8 @@ func (r *rdf) creators(authors, contributors []feed.Person, it *feed.ITunes) {
 	}
 }
 
-// personWithPage writes the name of a person. The page follows in parentheses if parsers can
-// separate the two again.
+// personWithPage writes the name of a person. The page follows in parentheses, if parsers can
+// separate name and page again.
 //
 // spec:datafeeds-2006#author-page
 func (r *rdf) personWithPage(element string, who *feed.Person) {

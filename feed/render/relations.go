@@ -14,7 +14,7 @@ func (w *writer) self() string {
 	return w.f.Self
 }
 
-// cloud returns the cloud to write; nil for none.
+// cloud returns the cloud to write, or nil if there is none.
 func (w *writer) cloud() *feed.Cloud {
 	switch {
 	case w.o.Cloud != nil:
@@ -25,7 +25,7 @@ func (w *writer) cloud() *feed.Cloud {
 	return w.f.Cloud
 }
 
-// generator returns the generator to write; nil for none.
+// generator returns the generator to write, or nil if there is none.
 func (w *writer) generator() *feed.Generator {
 	if w.o.Generator != nil {
 		return w.o.Generator
@@ -33,7 +33,7 @@ func (w *writer) generator() *feed.Generator {
 	return w.f.Generator
 }
 
-// hubs returns the hubs without duplicates: those in the options, then those of the feed.
+// hubs returns the hubs without duplicates: first those of the options, then those of the feed.
 func (w *writer) hubs() []feed.Hub {
 	if len(w.o.Hubs) == 0 {
 		return w.f.Hubs
@@ -52,6 +52,6 @@ func (w *writer) hubs() []feed.Hub {
 	return all
 }
 
-// relation reports whether a link is a self or hub link. Those are written by self and hubs,
-// not from Feed.Links.
+// relation reports whether a link has the relation self or hub. Such links are written by the
+// methods self and hubs, and not from Feed.Links.
 func relation(l *feed.Link) bool { return l.Rel == "self" || l.Rel == "hub" }

@@ -6,9 +6,9 @@ import (
 	"cloudburst/feed"
 )
 
-// Append appends f to dst in a format that [Formats] lists. nil options mean the zero value.
-// The error is an [*UnknownFormatError] or a [*CallbackError]; dst is then returned unchanged.
-// No content of f causes an error.
+// Append appends f to dst in a format that [Formats] lists. nil options mean the zero value. The
+// error is an [*UnknownFormatError] or a [*CallbackError]; after an error, dst is returned
+// unchanged. No content of f causes an error.
 func Append(dst []byte, f *feed.Feed, format string, o *Options) ([]byte, []Warning, error) {
 	write := formatWriter(format)
 	if write == nil {
@@ -32,8 +32,8 @@ func Append(dst []byte, f *feed.Feed, format string, o *Options) ([]byte, []Warn
 	return w.b, w.allWarnings(), nil
 }
 
-// sizeOf estimates the size of a document in bytes, to avoid reallocations while it grows.
-// Formats that omit texts start small.
+// sizeOf estimates the size of a document in bytes, to avoid reallocations while it grows. For
+// formats that omit texts, the estimate is small.
 func sizeOf(f *feed.Feed, format string) int {
 	const ofFeed, ofItem = 1024, 768
 	switch format {
@@ -49,7 +49,7 @@ func sizeOf(f *feed.Feed, format string) int {
 			n += len(it.Content[j].Value)
 		}
 	}
-	return n + n/32 // escaping
+	return n + n/32 // allow for escaping
 }
 
 // Write is [Append] to an [io.Writer]. It also returns the errors of out.
@@ -69,15 +69,15 @@ type writer struct {
 	o          Options
 	format     string
 	warnings   []Warning
-	unreported int // warnings beyond the limit
+	unreported int // number of warnings beyond the limit
 	at         []int
-	few        [8]int // initial buffer of at
+	few        [8]int // memory for at, so that it needs no allocation
 
 	depth  int    // number of open elements
-	flat   int    // if positive, no line breaks, because white space is significant
-	spaces uint64 // namespaces in use, one bit each
-	rootAt int    // offset at which their declarations are inserted
-	lost   uint64 // omitted kinds of content, one bit each
+	flat   int    // if positive, line breaks are omitted, because white space is significant
+	spaces uint64 // namespaces in use, with one bit for each
+	rootAt int    // offset at which the declarations of these namespaces are inserted
+	lost   uint64 // kinds of content that were omitted, with one bit for each
 
 	web      [2]string // the last URLs that plainWeb accepted
 	lastMIME string    // the last media type that mime accepted

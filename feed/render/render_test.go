@@ -306,7 +306,7 @@ func TestTTLIsWrittenInTheElementsOfTheFormat(t *testing.T) {
 	for ttl, want := range map[string]map[string]string{
 		"120": {"rss20": "<ttl>120</ttl>", "rdf": "<sy:updatePeriod>daily</sy:updatePeriod>\n    <sy:updateFrequency>12</sy:updateFrequency>", "cdf": `<INTERVALTIME MIN="120"/>`},
 		"20":  {"rdf": "<sy:updatePeriod>hourly</sy:updatePeriod>\n    <sy:updateFrequency>3</sy:updateFrequency>", "atom": "<sy:updateFrequency>3</sy:updateFrequency>"},
-		"11":  {"rdf": "", "atom": "", "cdf": `<INTERVALTIME MIN="11"/>`}, // does not divide any period
+		"11":  {"rdf": "", "atom": "", "cdf": `<INTERVALTIME MIN="11"/>`}, // 11 minutes do not divide any period
 		"0":   {"rdf": "", "cdf": ""},
 	} {
 		for format, words := range want {

@@ -14,9 +14,9 @@ import (
 // predecessors; version 2.0 also has modules.
 type rss struct {
 	*writer
-	v int // 91 to 94, 200
+	v int // version: 91 to 94 for 0.91 to 0.94, 200 for 2.0
 
-	ids unique // guids so far
+	ids unique // guids that were written so far
 }
 
 func (w *writer) rss(v int, version string) {
@@ -97,8 +97,8 @@ func (r *rss) channelCategories() {
 }
 
 // generatorElement writes the program that made the feed. Its URL and version are in an Atom
-// element after the RSS element, because RSS cannot express them. In any other position,
-// validators report a second generator.
+// element after the RSS element, because RSS cannot express them. The Atom element must follow
+// directly: elsewhere, validators report a second generator.
 func (r *rss) generatorElement() {
 	g := r.generator()
 	if g == nil {
@@ -129,7 +129,7 @@ func titleText(t *feed.Text) string {
 		if !isHTML(t) {
 			return escapeHTML(s)
 		}
-		if strings.IndexByte(s, '<') < 0 { // only entities mark it as HTML; many readers display them literally
+		if strings.IndexByte(s, '<') < 0 { // only an entity would mark the text as HTML, and many readers display entities literally
 			if words := htmlWords(s); !href.LooksLikeHTML(words) {
 				return words
 			}
@@ -163,8 +163,8 @@ func (r *rss) channelLink() string {
 	return r.madeAddress(r.f.ID)
 }
 
-// madeAddress returns an identifier as a URI, for required elements. It returns a URN if the
-// identifier is not a URI.
+// madeAddress returns an identifier as a URI, for required elements. If the identifier is not a
+// URI, it returns a URN.
 func (w *writer) madeAddress(id string) string {
 	if validIRI(id) {
 		if s := w.quietly(id); s != "" {
@@ -174,8 +174,8 @@ func (w *writer) madeAddress(id string) string {
 	return w.uuid(id)
 }
 
-// length warns about a text that is longer than early versions allow. Current readers accept
-// it, so it is not shortened.
+// length adds a warning if a text is longer than early versions allow. The text is not shortened,
+// because current readers accept it.
 //
 // spec:rss091-1999#length-limits
 func (r *rss) length(where, s string, limit int) {
@@ -191,15 +191,15 @@ func (w *writer) tooLong(where string, limit int) {
 	w.warn(where+"-length", where, "This ", where, " has more than ", strconv.Itoa(limit), " characters, which ", titleOf(w.format), " does not allow; old readers may shorten it.")
 }
 
-// requires warns about a missing element that only RSS 0.91 requires.
+// requires adds a warning if an element is missing that only RSS 0.91 requires.
 func (r *rss) requires(has bool, where string) {
 	if r.v == 91 && !has {
 		r.warn(where+"-missing", where, "RSS 0.91 requires ", where, ", which the feed does not have.")
 	}
 }
 
-// pages writes links to alternative pages before the main page, because readers use the last
-// one.
+// pages writes links to alternative pages before the main page, because feed readers use the last
+// link.
 func (w *writer) pages(links []feed.Link, page string) {
 	for i := range links {
 		if l := &links[i]; l.Href != page && isAlternate(l) && isPage(l.Type) {
@@ -232,7 +232,7 @@ func isPage(mediaType string) bool {
 	return false
 }
 
-// atomLink writes a link as an Atom element in another format.
+// atomLink writes a link as an Atom element in a document of another format.
 func (w *writer) atomLink(l *feed.Link) {
 	href := w.address(l.Href, "link")
 	if href == "" {

@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed"
 )
 
-// deepest is the maximum nesting of items in the output.
+// deepest is the maximum nesting depth of items in the output.
 const deepest = 30
 
 // items writes as many items as the version allows.
@@ -54,8 +54,8 @@ func (r *rss) item(element string, it *feed.Item) {
 	r.writer.close(element)
 }
 
-// texts returns the summary and the content of an item. A single text is the summary, because
-// every reader displays that.
+// texts returns the summary and the content of an item. A single text is the summary, because every
+// feed reader displays the summary.
 func (r *rss) texts(it *feed.Item) (summary, content *feed.Text) {
 	if it.Summary.Value != "" {
 		summary = &it.Summary
@@ -83,7 +83,8 @@ func isWords(mediaType string) bool {
 	return mediaType == "" || mediaType == xhtmlText || strings.HasPrefix(mediaType, "text/")
 }
 
-// itemTitle writes the title and reports whether the item has one. Only RSS 0.91 requires it.
+// itemTitle writes the title of an item and reports whether the item has one. Only RSS 0.91
+// requires a title.
 func (r *rss) itemTitle(it *feed.Item, summary, content *feed.Text) bool {
 	title := titleText(&it.Title)
 	if title == "" && r.v == 91 {
@@ -110,8 +111,8 @@ func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
 // item.
 const TitleLength = 60
 
-// titleWords returns the first words of an item's texts, as a title for an item without one;
-// "" if the texts contain no words.
+// titleWords returns the first words of an item's texts, as the title of an item that has none. It
+// returns "" if the texts contain no words.
 func (w *writer) titleWords(texts ...*feed.Text) string {
 	w.warn("title-made", "title", titleOf(w.format), " requires a title, and the item has none; its first words are used.")
 	for _, t := range texts {
@@ -124,7 +125,7 @@ func (w *writer) titleWords(texts ...*feed.Text) string {
 	return ""
 }
 
-// itemLink writes the page of an item. Only RSS 0.91 requires it.
+// itemLink writes the page of an item. Only RSS 0.91 requires a page.
 func (r *rss) itemLink(it *feed.Item) {
 	link := r.address(it.Link, "link")
 	if link == "" && r.v == 91 {
@@ -141,8 +142,8 @@ func (w *writer) madeLink(it *feed.Item) string {
 	return w.nearest(it)
 }
 
-// nearest returns the URL of an item's file, or the page of the feed with a fragment that
-// distinguishes the item from others.
+// nearest returns the URL of a file of the item or, if it has none, the page of the feed with a
+// fragment that is unique for the item.
 func (w *writer) nearest(it *feed.Item) string {
 	if it.PermaLink && isWeb(it.ID) && validIRI(it.ID) {
 		return w.quietly(it.ID)
@@ -269,7 +270,7 @@ func (r *rss) enclosures(files []feed.Enclosure) {
 	}
 }
 
-// otherFile writes a file as an Atom link if its URL is not on the web, as an enclosure
+// otherFile writes a file as an Atom link, if its URL is not a web URL, which an enclosure
 // requires.
 func (r *rss) otherFile(e *feed.Enclosure, url string) {
 	switch {
@@ -285,7 +286,7 @@ func (r *rss) otherFile(e *feed.Enclosure, url string) {
 	}
 }
 
-// withPath adds a slash to a web URL without a path; servers treat both alike.
+// withPath adds a slash to a web URL that has no path. Both forms mean the same resource.
 func withPath(s string) string {
 	if !isWeb(s) {
 		return s
@@ -306,13 +307,13 @@ func hasGUID(it *feed.Item) bool {
 	return it.ID != "" && it.IDFrom != feed.FromLink && it.IDFrom != feed.FromEnclosure
 }
 
-// isWeb reports whether s begins as a web URL.
+// isWeb reports whether s begins like a web URL.
 func isWeb(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// dates writes the publication and modification dates. Many readers use only one of the two,
-// so without a publication date both elements contain the modification date.
+// dates writes the publication and modification dates. Many feed readers use only one of the two
+// elements, so if there is no publication date, both contain the modification date.
 func (r *rss) dates(it *feed.Item) {
 	if r.v < 93 {
 		r.lose(lostDates, it.Published.Raw != "" || it.Updated.Raw != "")

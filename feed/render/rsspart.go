@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed"
 )
 
-// cloudElement writes one cloud, which needs all of its attributes.
+// cloudElement writes one cloud, if all of its attributes are known.
 //
 // spec:rss20-2003#cloud
 func (r *rss) cloudElement() {
@@ -51,8 +51,8 @@ func (r *rss) ttl() {
 	}
 }
 
-// imageElement writes the image of the channel. The image needs a title and a link; those of
-// the channel replace missing ones.
+// imageElement writes the image of the channel. The image needs a title and a link; if they are
+// missing, those of the channel are used.
 //
 // spec:rss20-2003#image
 func (r *rss) imageElement(title, link string) {
@@ -62,7 +62,7 @@ func (r *rss) imageElement(title, link string) {
 		return
 	}
 	if it := r.f.ITunes; r.v >= 200 && it != nil && *img == (feed.Image{URL: it.Image}) {
-		return // the iTunes element contains it
+		return // the iTunes element contains the image
 	}
 	if r.image(img, title, link) {
 		r.size("width", img.Width, 144)
@@ -137,7 +137,7 @@ func (w *writer) textInput(name string, in *feed.TextInput, attrs ...string) {
 	}
 }
 
-// skips writes the hours and days in which readers may skip the feed.
+// skips writes the hours and days at which readers need not read the feed.
 func (r *rss) skips() {
 	// spec:feedstate-2007#skip-publish
 	r.skipped("skipHours", "hour", r.f.Hints.SkipHours, func(s string) bool {
@@ -153,12 +153,12 @@ func (r *rss) skips() {
 	})
 }
 
-// skipped writes the valid values of a list without duplicates.
+// skipped writes the valid values of a list, without duplicates.
 func (r *rss) skipped(list, element string, values []string, ok func(string) bool) {
 	open := false
 	values = slices.Clone(values)
 	for i, v := range values {
-		if len(v) == 2 && v[0] == '0' { // hours of the day also have this form
+		if len(v) == 2 && v[0] == '0' { // accept hours of the day in this form, such as 06
 			v = v[1:]
 			values[i] = v
 		}

@@ -47,7 +47,7 @@ func (r *rss) plainEditors() {
 
 // authors writes each person once: a person with an email address in the given element, which is
 // used once, and others in dc:creator. The first person with a URL or with extension elements also
-// becomes an atom:author, which can hold both. Few readers use only that element.
+// becomes an atom:author, which can contain both. Hardly any feed reader uses only that element.
 //
 // spec:rss20-2003#author
 func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
@@ -82,8 +82,8 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 	}
 }
 
-// inOneLine reports whether parsers read a name unchanged from an element that holds one line.
-// An email address or an escaped character within the name would be interpreted.
+// inOneLine reports whether parsers read a name unchanged from an element that contains one line.
+// That is not the case if the name contains an email address or an escaped character.
 func inOneLine(name string) bool {
 	return name != "" && !strings.Contains(name, "@") && !(strings.Contains(name, "&") && strings.Contains(name, ";"))
 }
@@ -98,7 +98,7 @@ func (r *rss) contributors(persons []feed.Person) {
 	}
 }
 
-// creator writes a person's name; Dublin Core has no more.
+// creator writes the name of a person. Dublin Core has no element for more.
 func (w *writer) creator(element string, who *feed.Person) {
 	w.leaf(element, nameOf(who))
 	w.lose(lostMail, who.Email != "" && who.Name != "")
@@ -119,7 +119,7 @@ func (w *writer) mailElement(element string, who *feed.Person) {
 	w.endTag(element)
 }
 
-// inBrackets returns a name that can be put in parentheses: its own parentheses are balanced.
+// inBrackets returns a name for use in parentheses, with its own parentheses balanced.
 func (w *writer) inBrackets(name, where string) string {
 	open := 0
 	for i := range len(name) {
@@ -140,7 +140,7 @@ func (w *writer) inBrackets(name, where string) string {
 	return strings.NewReplacer("(", "[", ")", "]", "\\", "/").Replace(name)
 }
 
-// atomPerson writes a person as an Atom element in another format.
+// atomPerson writes a person as an Atom element in a document of another format.
 func (w *writer) atomPerson(element string, who *feed.Person) {
 	w.openExtended(element, ownAttrs(who.Extension))
 	w.element("atom:name", nameOf(who))

@@ -1,6 +1,6 @@
 package render
 
-// appendRuby writes an expression for eval that yields a hash with strings as keys. It is
+// appendRuby writes an expression for eval that yields a hash with strings as keys. The text is
 // ASCII, and none of its strings contains an interpolation.
 //
 // spec:datafeeds-2006#output-formats

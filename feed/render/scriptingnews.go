@@ -131,7 +131,8 @@ func (n news) item(it *feed.Item) {
 	}
 }
 
-// words returns the text of an item and its links, the item's own page first.
+// words returns the text of an item and the links of the text. The link to the item's own page is
+// first.
 //
 // spec:scriptingnews2-1999#linetext
 func (n news) words(it *feed.Item) (text string, marks []mark) {
@@ -162,7 +163,7 @@ func (n news) words(it *feed.Item) (text string, marks []mark) {
 		n.warn("text-made", "text", "An item needs a text, and this one has none; its identifier is used.")
 		plain = plainWords(it.ID)
 	case it.Link == "":
-	case plain == "": // parsers would read the URL as the text
+	case plain == "": // if the text were empty, parsers would take the URL for the text
 		plain, marks = it.Link, append(marks, mark{it.Link, it.Link})
 	case len(links) > 0 && links[0].url == it.Link:
 	case title != "" && escapeHTML(title) == title:
@@ -178,7 +179,7 @@ func (n news) words(it *feed.Item) (text string, marks []mark) {
 	return plain, n.related(it, marks)
 }
 
-// headed removes the link to a page from the first words of markup, and returns it.
+// headed removes the link to the page from the first words of markup, and returns this link.
 func headed(s, page string) (string, mark) {
 	url, words, rest, ok := anchor(s)
 	if ok && url == page && words != "" && escapeHTML(words) == words && (rest == "" || !isWordLike(rest[0])) {
@@ -187,14 +188,14 @@ func headed(s, page string) (string, mark) {
 	return s, mark{url: page}
 }
 
-// titled returns a text after its title.
+// titled returns a text that begins with its title.
 func titled(title, text string, markup bool) string {
 	switch {
 	case text == "":
 		return plainWords(title)
 	case markup:
 		return escapeHTML(title) + "<br><br>" + text
-	case href.LooksLikeHTML(title): // otherwise the combined text would look like HTML
+	case href.LooksLikeHTML(title): // otherwise the text with its title would look like HTML
 		return escapeHTML(title) + "<br><br>" + escapeHTML(text)
 	}
 	return title + "\n\n" + text
@@ -216,13 +217,13 @@ func (n news) related(it *feed.Item, marks []mark) []mark {
 	return marks
 }
 
-// unlinked parses HTML that consists only of text and links. It returns the text and the
-// links. ok is false for any other HTML, and if a program that searches for the words in order
-// would find them elsewhere.
+// unlinked parses HTML that consists only of text and links. It returns the text and the links. For
+// other HTML, ok is false. It is also false if a program that searches for the words of the links
+// in order would find them in another place.
 func unlinked(s string) (text string, marks []mark, ok bool) {
-	const limit = 200 // links that programs search for
+	const limit = 200 // maximum number of links for which programs search
 	var b strings.Builder
-	next := 0 // where the search for the next words begins
+	next := 0 // offset at which the search for the next words begins
 	for s != "" {
 		i := strings.IndexByte(s, '<')
 		if i < 0 {
@@ -251,7 +252,7 @@ func unlinked(s string) (text string, marks []mark, ok bool) {
 	return b.String(), marks, len(marks) > 0 && whole(oneLine(b.String()), marks)
 }
 
-// anchor parses the link at the beginning of s, which may contain only text.
+// anchor parses the link at the beginning of s. The link may contain only text.
 func anchor(s string) (url, words, rest string, ok bool) {
 	if !strings.HasPrefix(s, "<a href=\"") && !strings.HasPrefix(s, "<A HREF=\"") {
 		return "", "", "", false
@@ -273,8 +274,8 @@ func anchor(s string) (url, words, rest string, ok bool) {
 // oneLine replaces line breaks and repeated white space with single spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// whole reports whether no link begins or ends within a word, and no link's words are part of
-// an earlier link. Programs prefer to find whole words.
+// whole reports whether no link begins or ends inside a word, and whether no link's words are part
+// of an earlier link. This matters because programs prefer whole words.
 func whole(text string, marks []mark) bool {
 	next := 0
 	for _, m := range marks {

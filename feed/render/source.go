@@ -10,9 +10,9 @@ import (
 type dialect struct {
 	mapOpen, mapClose   string
 	listOpen, listClose string
-	arrow               string // between a key and its value
+	arrow               string // text between a key and its value
 	yes                 string
-	quote               func(b []byte, s string) []byte // writes a string; never fails
+	quote               func(b []byte, s string) []byte // writes a string
 }
 
 // source writes data in a language, one line per value.
@@ -21,7 +21,7 @@ func (l *dialect) source(b []byte, data []datum) []byte {
 	return b
 }
 
-// value writes data[i] with its members, and returns the index of the next value.
+// value writes data[i] with all its members. It returns the index of the next value.
 func (l *dialect) value(b []byte, data []datum, i, depth int) (out []byte, next int) {
 	d := &data[i]
 	switch d.kind {
@@ -69,8 +69,8 @@ func appendFloat(b []byte, x float64) []byte {
 	return strconv.AppendFloat(b, x, 'g', -1, 64)
 }
 
-// appendASCII writes the inside of a double-quoted string in printable ASCII. A backslash
-// precedes the characters in special; other writes characters that are unprintable or not
+// appendASCII writes the inside of a double-quoted string in printable ASCII. Characters in special
+// get a backslash before them. The function other writes characters that are unprintable or not
 // ASCII.
 func appendASCII(b []byte, s, special string, other func(b []byte, c rune) []byte) []byte {
 	b = append(b, '"')

@@ -9,25 +9,25 @@ import (
 
 // Types of values in a file of Perl's Storable.
 const (
-	sxLongScalar = 1 // bytes, after a length of 4 bytes
+	sxLongScalar = 1 // bytes, preceded by a length of 4 bytes
 	sxArray      = 2
 	sxHash       = 3
 	sxRef        = 4
 	sxByte       = 8 // a small integer
 	sxNetInt     = 9 // an integer of 4 bytes
 	sxScalar     = 10
-	sxUTF8       = 23 // characters; sxScalar holds bytes
+	sxUTF8       = 23 // characters, unlike sxScalar, which contains bytes
 	sxLongUTF8   = 24
 )
 
-// appendStorable writes a file in the form of Perl's nstore, which is the same on all
-// machines. retrieve reads the file, and thaw reads its content after the first four bytes.
-// Flags are 1. Fractions, and integers that need more than 32 bits, are strings: nstore does
-// the same, and Perl does not distinguish them.
+// appendStorable writes a file in the form of Perl's nstore, which is the same on all machines.
+// retrieve reads the file, and thaw reads its content after the first four bytes. A true value is
+// the number 1. Fractions, and integers that need more than 32 bits, are written as strings, as
+// nstore does: Perl does not distinguish them from numbers.
 //
 // spec:datafeeds-2006#output-formats
 func appendStorable(w *writer) {
-	const major, minor, network = 2, 5, 1 // of 2002; later versions of Storable read it
+	const major, minor, network = 2, 5, 1 // version of 2002, which later versions of Storable read
 	w.b = append(append(w.b, "pst0"...), major<<1|network, minor)
 	w.b, _ = storableValue(w.b, w.data(), 0, true)
 }
@@ -44,7 +44,7 @@ func storableValue(b []byte, data []datum, i int, root bool) (out []byte, next i
 	case kindTrue:
 		return storableInt(b, 1), i + 1
 	}
-	if !root { // a value in a hash or an array is a scalar
+	if !root { // only a value inside a hash or an array is marked as a scalar
 		b = append(b, sxRef)
 	}
 	if d.kind == kindList {

@@ -2,8 +2,8 @@ package render
 
 import "cloudburst/feed"
 
-// newer reports whether to write an element that is newer than most validators. Those
-// validators report it as an error.
+// newer reports whether to write an element that is newer than most validators, which report it as
+// an error.
 //
 // spec:cloudburst#strict
 func (w *writer) newer(name string, has bool) bool {

@@ -23,12 +23,12 @@ import (
 // stripedElement is an element in the output.
 type stripedElement struct {
 	name     []byte
-	attrs    []byte // as written, each with the space before it
-	outer    []byte // the whole element
-	inner    []byte // the content between the tags
+	attrs    []byte // attributes as written, each after a space
+	outer    []byte // the whole element, with its tags
+	inner    []byte // the content between its tags
 	children []stripedElement
 	before   []byte // white space before the element
-	text     bool   // contains text as well as elements
+	text     bool   // the element contains text as well as elements
 }
 
 // striped converts the elements written since begin to a form that RDF allows.
@@ -79,7 +79,8 @@ func nextTag(b []byte, from int) (begin, end int) {
 	return -1, -1
 }
 
-// hasNested reports whether b has nested elements or attributes, which may need conversion.
+// hasNested reports whether b contains nested elements or attributes. If so, b may have to be
+// converted.
 func hasNested(b []byte) bool {
 	depth := 0
 	for begin, end := nextTag(b, 0); begin >= 0; begin, end = nextTag(b, end) {
@@ -154,8 +155,8 @@ func (e *stripedElement) isXML() bool {
 	return bytes.Contains(e.attrs, []byte(` rdf:parseType="Literal"`))
 }
 
-// ownAttrs reports whether the element has attributes other than declarations, and whether one
-// of them is RDF syntax.
+// ownAttrs reports whether the element has attributes other than namespace declarations, and
+// whether one of these attributes belongs to the syntax of RDF.
 func (e *stripedElement) ownAttrs() (any, syntax bool) {
 	for rest := string(e.attrs); rest != ""; {
 		name, after, ok := strings.Cut(rest, `="`)
@@ -168,7 +169,7 @@ func (e *stripedElement) ownAttrs() (any, syntax bool) {
 			continue
 		}
 		any = true
-		switch strings.TrimPrefix(name, "rdf:") { // the first edition also allows them without a prefix
+		switch strings.TrimPrefix(name, "rdf:") { // the first edition of RDF/XML allows these attributes without a prefix too
 		case "ID", "about", "aboutEach", "aboutEachPrefix", "bagID", "parseType", "nodeID", "datatype":
 			syntax = true
 		}

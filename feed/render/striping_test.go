@@ -27,7 +27,7 @@ func stripes(doc []byte) error {
 	}
 }
 
-// things reads the resources in an element up to its end, and reports text there.
+// things reads the resources in an element up to its end. Text between them is an error.
 func things(d *xml.Decoder, path string) error {
 	for {
 		token, err := d.Token()

@@ -8,9 +8,9 @@ import (
 	"cloudburst/feed"
 )
 
-// appendText writes the readable text of the feed in lines of at most 78 characters. It does
-// not break longer words, such as URLs and sentences in scripts without spaces. The URLs of
-// links follow the text, with numbers.
+// appendText writes the readable text of the feed in lines of at most 78 characters. Longer words,
+// such as URLs and sentences in scripts without spaces, are not broken. The URLs of links are
+// listed after the text, with numbers.
 func appendText(w *writer) {
 	t := &textWriter{writer: w}
 	f := w.f
@@ -53,8 +53,8 @@ func (t *textWriter) clean(s, where string) string {
 	return string(append(b, s[from:]...))
 }
 
-// control returns the length of the control character at the beginning of s; 0 for none. White
-// space does not count.
+// control returns the length of the control character at the beginning of s, or 0 if there is none.
+// White space does not count as a control character.
 func control(s string) int {
 	switch c := s[0]; {
 	case c >= ' ' && c < 0x7f || c > 0xC2, c == '\n', c == '\t', c == '\r':
@@ -118,8 +118,8 @@ func (t *textWriter) paragraph(s, indent string) {
 	}
 }
 
-// lead returns the white space at the beginning of a line as spaces, for text such as source
-// code.
+// lead returns the white space at the beginning of a line, as spaces. It keeps the indentation of
+// source code, for example.
 func lead(line string) string {
 	const spaces = "                                        "
 	n := 0

@@ -109,7 +109,7 @@ func TestMarkupIsConvertedToPlainTextLines(t *testing.T) {
 	}
 }
 
-// The time to read any markup is linear in its length.
+// The time must be proportional to the length of the markup.
 func TestMarkupIsConvertedToTextInLinearTime(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"<", "<a ", "<a \"", "<a b='", "<!--", "<script>", "</", "<pre>", "<li>", "<a href=x>", "<img alt=", "&", "<script></", "<img a", "'\""} {
@@ -123,7 +123,7 @@ func TestTitlesWithEntitiesButNoTagsBecomePlainText(t *testing.T) {
 		"Don&#8217;t":          "<title>Don’t</title>",
 		"Q&amp;A":              "<title>Q&amp;A</title>",
 		"1 &lt; 2":             "<title>1 &lt; 2</title>",
-		"AT&amp;amp;T":         "<title>AT&amp;amp;amp;T</title>", // text with an entity stays HTML
+		"AT&amp;amp;T":         "<title>AT&amp;amp;amp;T</title>", // a text with an entity stays HTML
 		"&lt;b&gt;x&lt;/b&gt;": "<title>&amp;lt;b&amp;gt;x&amp;lt;/b&amp;gt;</title>",
 		"<b>Don&#8217;t</b> x": "<title>&lt;b&gt;Don&amp;#8217;t&lt;/b&gt; x</title>",
 	} {

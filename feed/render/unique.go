@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// unique is a set of names. A short list is searched linearly; a long one uses a map.
+// unique is a set of names. A short set is searched linearly; a long set uses a map.
 type unique struct {
 	list []string
 	set  map[string]struct{}
 }
 
-// fewNames is the maximum number of names that are searched linearly.
+// fewNames is the maximum number of names in a set that is searched linearly.
 const fewNames = 48
 
 // add adds a name, and reports whether it is new.
@@ -38,7 +38,7 @@ func (u *unique) has(name string) bool {
 	return slices.Contains(u.list, name)
 }
 
-// another adds and returns a new name derived from a duplicate.
+// another returns a unique name that is derived from a duplicate, and adds it to the set.
 func (u *unique) another(name string) string {
 	for n := len(u.list); ; n++ {
 		if s := name + "#" + strconv.Itoa(n); u.add(s) {

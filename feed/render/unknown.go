@@ -11,9 +11,9 @@ import (
 // deepestTree is the maximum nesting of unknown elements in the output.
 const deepestTree = 200
 
-// unknown writes elements of unknown vocabularies unchanged. It omits elements whose
-// namespace, or missing namespace, belongs to the format or to a module: those are duplicates
-// or unreadable elements of the original document.
+// unknown writes elements of unknown vocabularies unchanged. It omits elements whose namespace, or
+// missing namespace, belongs to the format or to a module: such elements are duplicates or
+// unreadable elements of the original document.
 func (w *writer) unknown(list []feed.Node, ofItem bool) {
 	for i := range list {
 		n := &list[i]
@@ -56,10 +56,10 @@ func defaultSpace(format string) string {
 // treeWriter writes one tree with its namespace declarations.
 type treeWriter struct {
 	*writer
-	scope []binding // in scope, the innermost last
+	scope []binding // declarations in scope, the innermost last
 	few   [8]binding
-	used  []string // prefixes in the current tag
-	made  int      // generated prefixes
+	used  []string // prefixes that the current tag uses
+	made  int      // number of generated prefixes
 }
 
 type binding struct{ prefix, uri string }
@@ -70,7 +70,7 @@ func (t *treeWriter) node(n *feed.Node, depth int) {
 		t.warn("unknown-element", "", "This is not a valid name of an XML element; the element is omitted: ", short(n.Name), ".")
 		return
 	}
-	if n.Space == "" && n.Prefix == "" && structural(n.Name) { // it would end the enclosing element
+	if n.Space == "" && n.Prefix == "" && structural(n.Name) { // the element would end the enclosing element
 		t.warn("unknown-element", "", "An element with this name cannot be nested; it is omitted: ", short(n.Name), ".")
 		return
 	}
@@ -116,7 +116,7 @@ func (t *treeWriter) element(n *feed.Node) (prefix string, declare bool) {
 		prefix = ""
 	}
 	if prefix == "" && n.Space != "" && structural(n.Name) {
-		prefix = "own" // lenient readers would read it as the format's element, whatever its namespace
+		prefix = "own" // without this prefix, lenient parsers would take the element for one of the format, whatever its namespace
 	}
 	if n.Space == "" && prefix != "" {
 		n = &feed.Node{Space: undeclared(prefix)}
@@ -124,7 +124,7 @@ func (t *treeWriter) element(n *feed.Node) (prefix string, declare bool) {
 	return prefix, t.lookup(prefix) != n.Space && !t.atRoot(prefix, n.Space)
 }
 
-// structural reports the element names that structure a feed.
+// structural reports whether a name is that of an element that structures a feed.
 func structural(name string) bool {
 	return strings.EqualFold(name, "item") || strings.EqualFold(name, "entry") || strings.EqualFold(name, "channel") ||
 		strings.EqualFold(name, "feed") || strings.EqualFold(name, "rss") || strings.EqualFold(name, "items")
@@ -140,8 +140,8 @@ func undeclared(prefix string) string {
 	return "undeclared:" + prefix
 }
 
-// atRoot reports whether the root can declare a prefix with its usual meaning. It cannot if an
-// enclosing element declares the prefix differently.
+// atRoot reports whether the root can declare a prefix with its usual meaning. It cannot declare
+// the prefix if an enclosing element declares it with another meaning.
 func (t *treeWriter) atRoot(prefix, uri string) bool {
 	if prefix == "" || t.lookup(prefix) != "" {
 		return false
@@ -157,7 +157,7 @@ func (t *treeWriter) atRoot(prefix, uri string) bool {
 	return true
 }
 
-// lookup returns the namespace of a prefix; "" if the tree does not declare it.
+// lookup returns the namespace of a prefix, or "" if the tree does not declare it.
 func (t *treeWriter) lookup(prefix string) string {
 	for i := len(t.scope) - 1; i >= 0; i-- {
 		if t.scope[i].prefix == prefix {
@@ -257,8 +257,8 @@ func spaceURI(uri string) string {
 	return uri
 }
 
-// bound returns a prefix that is bound to uri in the current tag: the preferred one, unless the
-// tag uses it for another namespace.
+// bound returns a prefix that is bound to uri in the current tag. It is the preferred prefix,
+// unless the tag uses that prefix for another namespace.
 func (t *treeWriter) bound(prefix, uri string) string {
 	if uri == "" {
 		uri = undeclared(prefix)
@@ -273,7 +273,7 @@ func (t *treeWriter) bound(prefix, uri string) string {
 	return prefix
 }
 
-// other returns a prefix that is already bound to uri, or an unused one.
+// other returns a prefix that is already bound to uri, or else a new one.
 func (t *treeWriter) other(uri string) string {
 	for i := range t.scope {
 		if b := &t.scope[i]; b.uri == uri && b.prefix != "" && t.lookup(b.prefix) == uri {
@@ -290,7 +290,7 @@ func (t *treeWriter) other(uri string) string {
 }
 
 // isName reports whether s is a valid XML name without a prefix in every edition that parsers
-// implement. Beyond ASCII, those editions agree on the letters of the larger scripts.
+// implement. Beyond ASCII, all editions allow the letters of the larger scripts.
 func isName(s string) bool {
 	for i, c := range s {
 		switch {
@@ -319,7 +319,8 @@ func steadyLetter(c rune) bool {
 	return false
 }
 
-// plainAttrs writes each attribute once, if its name has no meaning to the format.
+// plainAttrs writes each attribute once, and omits attributes whose names have a meaning in the
+// format.
 func (w *writer) plainAttrs(list []feed.Attr) {
 	t := treeWriter{writer: w}
 	t.scope = t.few[:0]

@@ -54,7 +54,8 @@ func (m maker) randomTree(depth int) feed.Node {
 	return n
 }
 
-// withoutOnlyText returns n without an only child that is text; the parser stores that in Text.
+// withoutOnlyText returns n without a text that is its only child, because the parser stores such a
+// text in the field Text.
 func withoutOnlyText(n feed.Node) feed.Node {
 	for i := range n.Children {
 		if n.Children[i].Name != "" {
@@ -112,8 +113,8 @@ func meaning(n *feed.Node) string {
 	return s + "</>"
 }
 
-// strictMeaning returns tree i of the feed as the strict decoder of the standard library reads
-// it.
+// strictMeaning returns the tree with the index i of the feed, as read by the strict decoder of the
+// standard library.
 func strictMeaning(t *testing.T, doc []byte, i int) string {
 	t.Helper()
 	var b strings.Builder

@@ -16,7 +16,7 @@ import (
 	"cloudburst/feed"
 )
 
-// parsed is an element as the strict decoder of the standard library reads it.
+// parsed is an element as read by the strict decoder of the standard library.
 type parsed struct {
 	name     xml.Name
 	attrs    []xml.Attr
@@ -24,7 +24,8 @@ type parsed struct {
 	children []*parsed
 }
 
-// decode parses a document strictly: well-formed, prefixes declared, one root.
+// decode parses a document strictly: it must be well-formed, have one root, and declare all
+// prefixes.
 func decode(doc []byte) (*parsed, error) {
 	if !utf8.Valid(doc) {
 		return nil, errors.New("this is not UTF-8")
@@ -70,8 +71,8 @@ func decode(doc []byte) (*parsed, error) {
 	return top.children[0], nil
 }
 
-// undeclared returns an undeclared prefix, which the decoder leaves unresolved. scope holds
-// the prefixes declared around the element.
+// undeclared returns a prefix that is not declared, which the decoder does not resolve. scope
+// contains the prefixes that enclosing elements declare.
 func (t *parsed) undeclared(scope ...string) string {
 	scope = append(slices.Clip(scope), "", "xml", "xmlns", "http://www.w3.org/XML/1998/namespace")
 	for _, a := range t.attrs {
@@ -121,8 +122,8 @@ type rules struct {
 	guids  map[string]bool
 }
 
-// children checks the number of each child element: name at most once, name* any number, name!
-// exactly once.
+// children checks how often each child element occurs: "name" at most once, "name*" any number of
+// times, "name!" exactly once.
 func (r *rules) children(t *parsed, names string) {
 	r.Helper()
 	for name := range strings.FieldsSeq(names) {
@@ -273,14 +274,14 @@ func (r *rules) item(it *parsed) {
 		"rss20":  "title link description enclosure* source category* pubDate author comments guid",
 	}[r.format]
 	own := *it
-	own.name.Space = r.core // within rssCloud:item, the elements belong to RSS
+	own.name.Space = r.core // inside rssCloud:item, the elements belong to RSS
 	it = &own
 	r.children(it, names)
 	if len(it.all("title"))+len(it.all("description")) == 0 && r.format == "rss20" {
 		r.Errorf("rss20: an item has neither title nor description")
 	}
 	r.each(it, "link", func(s string) {
-		if s != "" || r.format != "rss091" { // it requires the element even if there is no URL
+		if s != "" || r.format != "rss091" { // RSS 0.91 requires the element even if there is no URL
 			r.address("link", s)
 		}
 	})

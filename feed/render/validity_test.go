@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// judge checks documents against the published rules of their formats and modules, much as
-// validators do.
+// judge checks documents against the published rules of their formats and modules. It finds what
+// validators find.
 type judge struct {
 	ruleTables
 	format string
@@ -78,7 +78,7 @@ func (j *judge) document(doc []byte) {
 	}
 }
 
-// anywhere checks attributes with the same meaning in every element.
+// anywhere checks attributes that have the same meaning in every element.
 func (j *judge) anywhere(t *parsed) {
 	for _, a := range t.attrs {
 		path := t.name.Local + "/" + a.Name.Local
@@ -108,8 +108,8 @@ func (t *parsed) child(name string) *parsed {
 	return nil
 }
 
-// nameIn returns the name of an element or attribute as the tables spell it. known is false
-// for vocabularies that the tables do not contain.
+// nameIn returns the name of an element or attribute as the tables spell it. If the tables do not
+// contain the vocabulary, known is false.
 func (j *judge) nameIn(n xml.Name) (name string, known bool) {
 	switch n.Space {
 	case "http://purl.org/rss/1.0/", "http://my.netscape.com/rdf/simple/0.9/":
@@ -132,7 +132,7 @@ func (j *judge) nameIn(n xml.Name) (name string, known bool) {
 	return n.Local, false
 }
 
-// children checks the child elements of an element of a kind.
+// children checks the child elements of an element. place names the rules for its children.
 func (j *judge) children(t *parsed, place, path string) {
 	allowed := j.places[place]
 	count := map[string]int{}
@@ -288,7 +288,7 @@ func (j *judge) has(t *parsed, name, attr, value string) bool {
 	})
 }
 
-// once checks pairs of elements with the same meaning.
+// once checks that at most one element of each pair occurs, because both have the same meaning.
 func (j *judge) once(t *parsed, pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if j.has(t, pairs[i], "", "") && j.has(t, pairs[i+1], "", "") {

@@ -16,13 +16,13 @@ import (
 // jsonJudge checks documents against the rules of JSON Feed 1.1.
 type jsonJudge struct {
 	book   ruleTables
-	own    bool   // allow unknown members, which came from a JSON Feed
-	based  string // base of relative URLs; "" if unknown
+	own    bool   // allow unknown members, because the feed came from a JSON Feed
+	based  string // base URL of relative URLs; "": unknown
 	errors []string
 }
 
-// jsonMembers returns the members of a JSON Feed object with the kinds of their values. An
-// exclamation mark marks required members.
+// jsonMembers returns the members of a JSON Feed object with the kinds of their values. Required
+// members have an exclamation mark.
 //
 // spec:jsonfeed11-2020#members
 func jsonMembers(object string) string {
@@ -46,7 +46,7 @@ func (r ruleTables) judgeJSON(doc []byte, own bool, base string) []string {
 	j := &jsonJudge{book: r, own: own, based: base}
 	var root any
 	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber() // float64 cannot represent some numbers
+	d.UseNumber() // use json.Number, because float64 cannot represent some numbers
 	if err := d.Decode(&root); err != nil || !json.Valid(doc) {
 		return []string{"json: " + fmt.Sprint(err)}
 	}
@@ -57,7 +57,7 @@ func (r ruleTables) judgeJSON(doc []byte, own bool, base string) []string {
 	return j.errors
 }
 
-// feed checks the relations between members.
+// feed checks the rules that concern several members.
 func (j *jsonJudge) feed(f map[string]any) {
 	if next := f["next_url"]; next != nil && next == f["feed_url"] {
 		j.err("next-other", "next_url", next)
@@ -134,7 +134,7 @@ func (j *jsonJudge) value(kind string, v any, path string) {
 // object checks the members of an object.
 func (j *jsonJudge) object(kind string, v any, path string) {
 	o, ok := v.(map[string]any)
-	if !ok || len(o) == 0 { // an author needs a name, a URL or an avatar
+	if !ok || len(o) == 0 { // for example, an author needs a name, a URL or an avatar
 		j.err("object", path, v)
 		return
 	}
@@ -189,7 +189,7 @@ func TestJSONFeedsAreValid(t *testing.T) {
 	}
 }
 
-// Each of these documents breaks one rule.
+// Each of these documents violates one rule, which must be found.
 func TestJSONFeedValidatorFindsErrors(t *testing.T) {
 	t.Parallel()
 	const begin = `{"version":"https://jsonfeed.org/version/1.1","title":"T","feed_url":"https://a.example/",`

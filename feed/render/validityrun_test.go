@@ -11,7 +11,7 @@ import (
 	"cloudburst/feed"
 )
 
-// oddTexts returns values that some elements cannot contain.
+// oddTexts returns values that are invalid in some elements.
 func oddTexts() []string {
 	return []string{"x", " ", "a b", "<b>", "<b>x</b>", "javascript:x", "//", "http://", "\x00", "urn:", "tag:x", "%", "-", "é", "x@y", "2026", "-1", "0", "1.5", "true",
 		"http://bücher.example/é?a[]=b c", "en_US", "http://u:p@a.example:80/x", "http://localhost/x", "http://a[b.example/x", "http://[::1]x/", "ftp://a.example/x", "magnet:?xt=1", "a@b.example", "(x", "a)b\\",
@@ -54,15 +54,15 @@ func fill(v reflect.Value, s string, depth int) {
 	}
 }
 
-// isDoubt reports whether a finding is not an error, even in strict documents.
+// isDoubt reports whether a finding is not an error, not even in strict documents.
 func isDoubt(found string) bool {
 	rule, _, _ := strings.Cut(found, ": ")
 	return !strings.HasPrefix(rule, "element-newer") && slices.Contains([]string{"text-empty", "markup", "characters", "guid-short", "person-name", "date-plausible", "extension-namespace",
 		"self-missing", "guid-missing", "meaning-once", "podcast-parts", "entry-id-unique", "element-once", "address-domain"}, rule)
 }
 
-// judgedFeeds returns feeds of every kind: real ones, random ones, and ones with odd values in
-// one or all fields.
+// judgedFeeds returns feeds of every kind: real feeds, random feeds, and feeds with odd values in
+// one field or in all fields.
 func judgedFeeds(t *testing.T) map[string]*feed.Feed {
 	t.Helper()
 	feeds := corpus(t)
@@ -113,7 +113,7 @@ func TestRenderedDocumentsAndModulesAreValid(t *testing.T) {
 	}
 }
 
-// Each of these documents breaks one rule, which the judge must find.
+// Each of these documents violates one rule, which the judge must find.
 func TestXMLValidatorFindsErrors(t *testing.T) {
 	t.Parallel()
 	const begin = `<?xml version="1.0" encoding="UTF-8"?><rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:sy="http://purl.org/rss/1.0/modules/syndication/" ` +

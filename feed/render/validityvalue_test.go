@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// value checks a text by the name of its kind.
+// value checks a text. kind is the name of its kind.
 func (j *judge) value(kind, s, path string, t *parsed) {
 	s = strings.TrimSpace(s)
 	switch kind {
@@ -44,7 +44,8 @@ func (j *judge) value(kind, s, path string, t *parsed) {
 	}
 }
 
-// forms returns the kinds that a regular expression defines completely.
+// forms returns the kinds that a regular expression defines completely. The key is the name of the
+// kind.
 func forms() map[string]*regexp.Regexp {
 	const ascii = `[0-9a-zA-Z;/?:@&=+$.\-_!~*'()%,#]`
 	list := map[string]string{
@@ -73,8 +74,8 @@ func forms() map[string]*regexp.Regexp {
 	return compiled
 }
 
-// address checks URLs: url is absolute and in ASCII; uri may also be relative; iri may contain
-// all characters; http is a web URL with a domain name as its host.
+// address checks a URL. The kind url is absolute and in ASCII; uri may also be relative; iri may
+// contain all characters; http is a web URL with a domain name as its host.
 func (j *judge) address(kind, s, path string) {
 	if kind == "iri" || kind == "id" {
 		s = strings.Map(func(c rune) rune {
@@ -94,7 +95,7 @@ func (j *judge) address(kind, s, path string) {
 		j.err("address", path, s)
 	case (scheme == "http" || scheme == "https" || scheme == "ftp") && (len(rest) < 3 || rest[:2] != "//" || rest[2] == '/'):
 		j.err("address-host", path, s)
-	case strings.EqualFold(scheme, "urn") && !j.urn(s) && !strings.HasSuffix(path, "media:credit/@scheme"): // urn:ebu identifies roles
+	case strings.EqualFold(scheme, "urn") && !j.urn(s) && !strings.HasSuffix(path, "media:credit/@scheme"): // urn:ebu identifies roles, although it is not registered
 		j.err("address-urn", path, s)
 	case strings.EqualFold(scheme, "tag") && !j.forms["tag"].MatchString(s):
 		j.err("address-tag", path, s)

@@ -4,16 +4,17 @@ import "strings"
 
 // part is the rule of a published vocabulary for an element in a place.
 type part struct {
-	check string // kind of its text, as judge.value knows it; none: no text; any: any text
-	many  bool   // may be repeated
-	twice bool   // may be repeated, but readers handle only one
-	newer bool   // from a revision that many validators do not know
+	check string // kind of its text, as in judge.value; none: no text is allowed; any: any text is allowed
+	many  bool   // the element may be repeated
+	twice bool   // the element may be repeated, but readers handle only one
+	newer bool   // the element is from a revision that many validators do not know
 	attrs map[string]string
-	in    string // place that defines its children
+	in    string // name of the place that defines its children
 }
 
-// vocabulary parses lines like "name* check attr=check! >place": * may be repeated, ~ should
-// not be repeated, + belongs to a later revision; ! marks a required attribute.
+// vocabulary parses lines of the form "name* check attr=check! >place": * means that the element
+// may be repeated, ~ that it should not be repeated, + that it belongs to a later revision. ! marks
+// a required attribute.
 func vocabulary(lists ...string) map[string]part {
 	parts := map[string]part{}
 	for _, list := range lists {
@@ -39,7 +40,7 @@ func vocabulary(lists ...string) map[string]part {
 	return parts
 }
 
-// places returns the allowed children by the name of the place.
+// places returns the allowed children of each place. The key is the name of the place.
 func places() map[string]map[string]part {
 	return map[string]map[string]part{
 		"rss":             vocabulary("channel none >channel"),
@@ -99,7 +100,7 @@ const opmlOutline = `outline* none text=any! type=any url=url xmlUrl=any htmlUrl
 
 const cdfRoot = "CHANNEL none HREF=url! LASTMOD=moment SELF=url PRECACHE=yesno LEVEL=count ISCLONABLE=yesno >cdf.channel"
 
-// cdfOwn lists elements that no other format has. They stay unchanged in a feed from CDF.
+// cdfOwn lists elements that only CDF has. They are preserved in a feed that was read from CDF.
 const cdfOwn = `
 LOGO* any *=any
 Logo* any *=any

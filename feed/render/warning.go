@@ -2,19 +2,19 @@ package render
 
 import "strconv"
 
-// Warning reports content that a format cannot represent, with its replacement, or a rule of
-// the format that the feed violates. The document is valid nevertheless.
+// Warning reports content that a format cannot represent, and what was written instead, or a rule
+// of the format that the feed violates. The document is valid in any case.
 type Warning struct {
-	Rule string `json:"rule"`           // stable identifier: "title-length"
-	Path string `json:"path,omitempty"` // "item[3]/title", counted from 1; "" for the whole feed
+	Rule string `json:"rule"`           // stable identifier, such as "title-length"
+	Path string `json:"path,omitempty"` // path, such as "item[3]/title", counted from 1; "" for the whole feed
 	Text string `json:"text"`           // message for people
 }
 
-// maxWarnings limits the warnings of one document.
+// maxWarnings is the maximum number of warnings of one document.
 const maxWarnings = 200
 
 // warn records a warning. where names the affected part of the feed or of the current item; ""
-// means all of it. The parts of the text are concatenated.
+// means the whole feed or item. The parts of the text are concatenated.
 func (w *writer) warn(rule, where string, text ...string) {
 	if len(w.warnings) >= maxWarnings {
 		w.unreported++
@@ -31,7 +31,7 @@ func (w *writer) warn(rule, where string, text ...string) {
 	w.warnings = append(w.warnings, Warning{Rule: rule, Path: w.path(where), Text: string(b)})
 }
 
-// path returns the path of a part of the feed: "item[3]/item[1]/title".
+// path returns the path of a part of the feed, such as "item[3]/item[1]/title".
 func (w *writer) path(where string) string {
 	if len(w.at) == 0 {
 		return where
@@ -49,14 +49,14 @@ func (w *writer) path(where string) string {
 	return string(b)
 }
 
-// enter selects item i, counted from 0, of the feed or of the current item, for the paths of
-// warnings. leave returns to the parent.
+// enter selects item i, counted from 0, of the feed or of the current item. The paths of later
+// warnings contain this item. leave returns to the parent.
 func (w *writer) enter(i int) { w.at = append(w.at, i+1) }
 
 func (w *writer) leave() { w.at = w.at[:len(w.at)-1] }
 
-// allWarnings returns the recorded warnings, and one with the number of those beyond the
-// limit.
+// allWarnings returns the recorded warnings. If there were more than the limit, a last warning
+// states their number.
 func (w *writer) allWarnings() []Warning {
 	if w.unreported > 0 {
 		w.warnings = append(w.warnings, Warning{Rule: "more", Text: "There are " + strconv.Itoa(w.unreported) + " more warnings."})

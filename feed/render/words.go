@@ -28,7 +28,7 @@ func asHTML(t *feed.Text) string {
 	return escapeHTML(t.Value)
 }
 
-// asWords returns a text without markup, for formats and elements that have none.
+// asWords returns a text without markup, for formats and elements that allow no markup.
 func asWords(t *feed.Text) string {
 	if isHTML(t) {
 		return htmlWords(t.Value)
@@ -36,7 +36,7 @@ func asWords(t *feed.Text) string {
 	return t.Value
 }
 
-// escapeHTML returns s as HTML; s itself if it needs no escaping.
+// escapeHTML returns s as HTML. If s needs no escaping, it returns s itself.
 func escapeHTML(s string) string {
 	if strings.IndexByte(s, '&') < 0 && strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '>') < 0 {
 		return s
@@ -75,7 +75,7 @@ func htmlWords(s string) string {
 			break
 		}
 		name, end := tagAt(s)
-		if end == 0 { // a lone <
+		if end == 0 { // the < does not begin a tag
 			b, s = append(b, '<'), s[1:]
 			continue
 		}
@@ -92,7 +92,7 @@ func htmlWords(s string) string {
 	return strings.TrimSpace(html.UnescapeString(string(b)))
 }
 
-// appendSpaced appends text with each run of white space replaced by one space.
+// appendSpaced appends a text and replaces each run of white space by one space.
 func appendSpaced(b []byte, s string) []byte {
 	for i := range len(s) {
 		c := s[i]
@@ -117,8 +117,8 @@ func newLine(b []byte) []byte {
 	return append(b, '\n')
 }
 
-// tagAt returns the name, in lowercase, and the length of the tag or comment at the beginning
-// of s; the length is 0 if s begins with neither.
+// tagAt returns the name, in lowercase, and the length of the tag or comment at the beginning of s;
+// if s begins with neither, the length is 0.
 func tagAt(s string) (name string, end int) {
 	if strings.HasPrefix(s, "<!--") {
 		if i := strings.Index(s[4:], "-->"); i >= 0 {
@@ -156,7 +156,7 @@ func tagAt(s string) (name string, end int) {
 	return name, len(s)
 }
 
-// behind returns the text after the end tag of an element.
+// behind returns the part of s after the end tag of an element.
 func behind(s, name string) string {
 	for {
 		i := strings.IndexByte(s, '<')
@@ -171,10 +171,10 @@ func behind(s, name string) string {
 	}
 }
 
-// FirstWords returns the beginning of a text as one line of at most n characters. It ends
-// after a whole word if possible.
+// FirstWords returns the beginning of a text as one line of at most n characters. If possible, it
+// ends after a whole word.
 func FirstWords(s string, n int) string {
-	const limit = 4 // bytes per character
+	const limit = 4 // maximum bytes of a character
 	if len(s) > 2*limit*n {
 		s = strings.ToValidUTF8(s[:2*limit*n], "")
 	}
@@ -195,8 +195,8 @@ func FirstWords(s string, n int) string {
 	return s
 }
 
-// validText returns s without invalid UTF-8, for formats that allow all characters. It adds a
-// warning that names the part of the feed.
+// validText returns s without invalid UTF-8, for formats that allow all characters. If it removes
+// bytes, it adds a warning with the part of the feed that where names.
 func (w *writer) validText(s, where string) string {
 	if utf8.ValidString(s) {
 		return s

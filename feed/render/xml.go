@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// root begins an XML document with its declaration and root element. attrs alternates names
-// and values, and includes xmlns if the format has a default namespace. done inserts the other
-// namespace declarations after them.
+// root begins an XML document with its declaration and root element. attrs are alternating names
+// and values, and include xmlns if the format has a default namespace. The method done inserts the
+// other namespace declarations after these attributes.
 func (w *writer) root(name string, attrs ...string) {
 	w.b = append(w.b, `<?xml version="1.0" encoding="UTF-8"?>`...)
 	w.tag(name, attrs)

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/event"
 )
 
-// Verdict tells the store what to do with a row after a change.
+// Verdict is the decision what to do with a row after a change.
 type Verdict int
 
 const (

@@ -12,7 +12,7 @@ import (
 	"cloudburst/protocol/webfinger"
 )
 
-// WebFinger tells other programs where the page and the feeds of an author are. All fields except
+// WebFinger answers where the page and the feeds of an author are. All fields except
 // Log must be set.
 type WebFinger struct {
 	Feeds   WebFingerFeeds

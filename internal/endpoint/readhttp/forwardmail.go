@@ -91,7 +91,7 @@ func (m *Mail) send(ctx context.Context, n forward.Forwarding, list []river.Entr
 	return m.deliver(ctx, n, msg)
 }
 
-// ask sends the mail with the link for consent. Apart from the account name, the user who requested
+// ask sends the mail with the link for consent. Except for the account name, the user who requested
 // it cannot choose any text in the mail.
 func (m *Mail) ask(ctx context.Context, n forward.Forwarding, token string, now time.Time) error {
 	if m.Site == nil {
