@@ -334,8 +334,8 @@ type BlogChannel struct {
 type Geometry struct {
 	Type        string        `json:"type"` // Point, LineString, Polygon, Box, Circle
 	Coordinates [][]float64   `json:"coordinates"`
-	Holes       [][][]float64 `json:"holes,omitempty"`       // of a Polygon
-	Radius      float64       `json:"radius,omitempty"`      // metres, of a Circle
+	Holes       [][][]float64 `json:"holes,omitempty"`       // for a Polygon: rings of its holes
+	Radius      float64       `json:"radius,omitempty"`      // for a Circle: radius in metres
 	SRS         string        `json:"srs,omitempty"`         // URI of the coordinate reference system; "": WGS 84
 	FeatureName string        `json:"featureName,omitempty"` // name of the place
 	FeatureType string        `json:"featureType,omitempty"` // kind of place
@@ -368,8 +368,8 @@ type Account struct {
 // two elements.
 type Node struct {
 	Space    string `json:"space,omitempty"`  // namespace URI
-	Prefix   string `json:"prefix,omitempty"` // as written
-	Name     string `json:"name,omitempty"`   // local name, as written
+	Prefix   string `json:"prefix,omitempty"` // namespace prefix, as the document writes it
+	Name     string `json:"name,omitempty"`   // local name, as the document writes it
 	Attrs    []Attr `json:"attrs,omitempty"`
 	Text     string `json:"text,omitempty"` // text of an element without child elements, or of a text node
 	Children []Node `json:"children,omitempty"`

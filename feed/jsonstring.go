@@ -252,9 +252,10 @@ func (s *jsonScan) oddEscape(i int, buf []byte, n int) (int, int) {
 	return i + 1, n + 1
 }
 
-// unescaped repairs a string that contains unescaped quotes. text is the string up to the first
-// quote after start. If the text after that quote is not valid JSON, the string continues up to the
-// next quote on the same line at which ends reports a possible end.
+// unescaped repairs a string that contains quotes without a backslash. start is the offset of the
+// string, and text is its content up to the first quote. If valid JSON follows that quote, the result
+// is text. Otherwise the quote belongs to the string, which then ends at a later quote on the same
+// line: the first one at which the method ends finds a possible end.
 func (s *jsonScan) unescaped(start int, text string) string {
 	i := afterSpaces(s.doc, s.pos)
 	if i < s.sure {

@@ -10,9 +10,9 @@ type ITunes struct {
 	Image      string     `json:"image,omitempty"`      // URL
 	Categories []Category `json:"categories,omitempty"` // the Scheme of a subcategory is its parent
 	Keywords   []string   `json:"keywords,omitempty"`
-	Explicit   string     `json:"explicit,omitempty"` // as written
+	Explicit   string     `json:"explicit,omitempty"` // as the feed writes it
 	Block      string     `json:"block,omitempty"`
-	Duration   string     `json:"duration,omitempty"` // as written
+	Duration   string     `json:"duration,omitempty"` // as the feed writes it
 	Seconds    int        `json:"seconds,omitempty"`  // Duration in seconds; 0 if it cannot be parsed
 	Order      string     `json:"order,omitempty"`
 	Episode    string     `json:"episode,omitempty"`

@@ -131,8 +131,8 @@ type Namespace struct {
 // name is text between elements.
 type Node struct {
 	Space    string `json:"space,omitempty"`  // namespace URI; "" if the element has none or its prefix is undeclared
-	Prefix   string `json:"prefix,omitempty"` // as written
-	Name     string `json:"name,omitempty"`   // local name, as written
+	Prefix   string `json:"prefix,omitempty"` // namespace prefix, as the document writes it
+	Name     string `json:"name,omitempty"`   // local name, as the document writes it
 	Attrs    []Attr `json:"attrs,omitempty"`
 	Text     string `json:"text,omitempty"` // text of a text node, or of an element without child elements
 	Children []Node `json:"children,omitempty"`

@@ -17,7 +17,7 @@ import (
 // Cause is the reason for a check.
 type Cause string
 
-// The causes of a check. Values are stored.
+// The causes of a check.
 const (
 	Poll      Cause = ""          // the check was due
 	Pushed    Cause = "push"      // a hub announced a change

@@ -225,8 +225,7 @@ func TestRenderedAtomIsValid(t *testing.T) {
 	}
 }
 
-// heldByAtom reduces a feed to the fields that Atom 1.0 preserves, in the form that the parser
-// returns.
+// heldByAtom reduces a feed to the fields that Atom 1.0 preserves, as the parser returns them.
 func heldByAtom(f *feed.Feed) {
 	w := writer{f: f, format: "atom"}
 	a := atom{writer: &w}

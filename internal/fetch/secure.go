@@ -123,8 +123,8 @@ func (t *target) url() *url.URL {
 		path = "/" + path
 	}
 	if len(path) > 1 && path[1] == '/' {
-		// If Opaque were set, net/http would take this path for a host. Path preserves almost all
-		// bytes.
+		// The path begins with two slashes. In the field Opaque, net/http would take its first segment
+		// for a host, so use the field Path, which preserves almost all bytes.
 		if v, err := url.ParseRequestURI(path[1:]); err == nil {
 			u.Path, u.RawPath, u.RawQuery, u.ForceQuery = "/"+v.Path, "/"+v.EscapedPath(), v.RawQuery, v.ForceQuery
 			return u

@@ -272,7 +272,7 @@ func TestCancellationIsNotCountedAgainstThePeer(t *testing.T) {
 		}
 	})
 	<-got
-	wg.Go(func() { // this send waits for the slot of the other
+	wg.Go(func() { // this send waits until the other send releases its slot
 		if r := s.Send(ctx, &Message{URL: "http://" + srv}); !r.NotTried || r.Dialled {
 			t.Errorf("waiting: %+v", r)
 		}

@@ -157,7 +157,7 @@ func TestTrusted304IsVerifiedAndIncorrect304EndsTheTrust(t *testing.T) {
 		}
 		h.change("one")
 		h.settle(2 * time.Second)
-		h.change("two") // the ETag changes with the feed, which proves it
+		h.change("two") // the ETag changes together with the feed, so the hub trusts it from now on
 		h.settle(2 * time.Second)
 		staleETag = true
 		h.set("three")

@@ -15,7 +15,7 @@ import (
 // callback confirmed are limited per feed host; all sources share this limit. Feeds with
 // subscribers are exempt.
 const (
-	unverifiedBurst   = 100             // number of feeds per host in a burst, and of concurrent pending reads per host
+	unverifiedBurst   = 100             // maximum reads per host in a burst, and maximum pending reads per host
 	unverifiedEvery   = 2 * time.Second // time after which one more read is allowed
 	pendingReadsWait  = 3 * time.Second // maximum time to wait for other registrations that are in progress
 	maxRequestSources = 50_000          // maximum number of pending WebSub requests whose source is kept

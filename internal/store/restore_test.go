@@ -79,8 +79,8 @@ func await(t *testing.T, n *atomic.Int64, least int64) {
 	}
 }
 
-// TestBackupUnderLoadContainsAcknowledgedWrites covers both databases, and the restore of each
-// backup to both.
+// TestBackupUnderLoadContainsAcknowledgedWrites makes backups of both databases, and restores each
+// backup to both databases.
 func TestBackupUnderLoadContainsAcknowledgedWrites(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]store.Options{"SQLite": {Dir: t.TempDir()}, "PostgreSQL": {DatabaseURL: storetest.Postgres(t)}} {

@@ -53,7 +53,7 @@ type Follow struct {
 	CreatedAt   time.Time
 	RequestedAt time.Time // time of the last request to the hub; zero: never
 	ConfirmedAt time.Time // time of the last confirmation by the hub
-	SinceAt     time.Time // time since which the hub has pushed all changes, as far as known; zero: it does not
+	SinceAt     time.Time // start of the period for which the hub has pushed all changes, as far as known; zero: there is no such period
 	ReceivedAt  time.Time // time of the last push, to the minute
 	ExpiresAt   time.Time // end of the subscription; zero: it has no end, or is not confirmed
 

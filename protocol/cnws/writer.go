@@ -210,7 +210,7 @@ func (w *writer) prefix(space string) string {
 	return "n" + strconv.Itoa(slices.Index(w.spaces, space)+1) + ":"
 }
 
-// elements writes the extension elements directly in a message, one per line.
+// elements writes the extension elements that are children of a message, one per line.
 func (w *writer) elements(list []Element, outside string) {
 	for _, e := range list {
 		w.element(e, outside)

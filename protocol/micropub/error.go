@@ -41,8 +41,8 @@ func invalid(format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: InvalidRequest, Description: fmt.Sprintf(format, args...)}
 }
 
-// unauthorized returns the error for an invalid token, or for a missing one if description
-// is empty.
+// unauthorized returns the error for an invalid token. If description is empty, the request has no
+// token.
 func unauthorized(description string) *Error {
 	if description == "" {
 		description = "This needs a token: send it as Authorization: Bearer, or as the form field access_token."

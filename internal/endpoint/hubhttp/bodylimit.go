@@ -15,7 +15,7 @@ import (
 
 // Limits of large calls.
 const (
-	smallCall   = 256 << 10                     // maximum bytes of a call of any method
+	smallCall   = 256 << 10                     // maximum bytes of a call, unless the method allows large calls
 	maxTextCall = 6*author.MaxDocument + 64<<10 // maximum bytes of a call that counts as a text
 	textSlots   = 3                             // maximum number of concurrent large calls with a text
 	fileSlots   = 2                             // maximum number of concurrent large calls with a file
