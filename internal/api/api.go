@@ -21,6 +21,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/admin"
+	"cloudburst/internal/cache"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/ownhost"
@@ -89,6 +90,8 @@ type Options struct {
 	DiskFree func() (bytes uint64, known bool)
 	// Traces returns the counters of exported trace spans; nil: tracing is off.
 	Traces func() TraceCounts
+	// PageCache counts the uses of author pages in memory; nil: no metrics of them.
+	PageCache *cache.Counts
 	// Tick changes the test feed now and returns the time and its URL; nil: no test feed.
 	Tick func(ctx context.Context) (at time.Time, url string, err error)
 	// ReaderOf returns the river's name for a user; nil: the name of the user.

@@ -240,7 +240,7 @@ func TestMetricsIncludeHubAndRuntime(t *testing.T) {
 	_, srv := serve(t, w)
 	_, body := do(t, srv, "GET", "/metrics", "", "")
 	for _, line := range []string{"cloudburst_store_up 1", "cloudburst_subscriptions 1", "cloudburst_notifications_total 9",
-		"cloudburst_latency_p99_seconds 0.008", `version="9.9"`, "go_goroutines "} {
+		"cloudburst_latency_p99_seconds 0.008", "cloudburst_page_cache_hits_total 0", `version="9.9"`, "go_goroutines "} {
 		if !strings.Contains(body, line) {
 			t.Errorf("no %s", line)
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"cloudburst/internal/cache"
 	"cloudburst/internal/hub"
 )
 
@@ -30,6 +32,7 @@ type metricValues struct {
 	live   hub.Live
 	counts hub.Counts
 	traces TraceCounts
+	pages  *cache.Counts
 }
 
 // TraceCounts holds the number of trace spans by outcome, since the start of the process.
@@ -68,6 +71,10 @@ func series() []serie {
 		count("trace_spans_dropped_total", "Trace spans lost.", func(r metricValues) int64 { return r.traces.Dropped }),
 		count("trace_export_failures_total", "Failed requests to the trace collector.", func(r metricValues) int64 { return r.traces.Failures }),
 		gauge("trace_spans_queued", "Trace spans waiting to be sent.", func(r metricValues) float64 { return float64(r.traces.Queued) }),
+		count("page_cache_hits_total", "Requests of author pages answered from memory.", func(r metricValues) int64 { return r.pages.Hits.Load() }),
+		count("page_cache_misses_total", "Requests of author pages that rendered the page.", func(r metricValues) int64 { return r.pages.Misses.Load() }),
+		gauge("page_cache_pages", "Author pages in memory.", func(r metricValues) float64 { return float64(r.pages.Values.Load()) }),
+		gauge("page_cache_bytes", "Bytes of the author pages in memory.", func(r metricValues) float64 { return float64(r.pages.Bytes.Load()) }),
 		gauge("notifications_in_flight", "Notifications being sent.", func(r metricValues) float64 { return float64(r.live.InFlight) }),
 		gauge("notifications_queued", "Notifications in memory, being sent or waiting.", func(r metricValues) float64 { return float64(r.live.Queue) }),
 		gauge("checks_in_flight", "Feeds being read.", func(r metricValues) float64 { return float64(r.live.Checks) }),
@@ -109,7 +116,7 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	v := c.server.build
 	ch <- prometheus.MustNewConstMetric(c.info, prometheus.GaugeValue, 1, v.Version, v.Revision, v.Go)
-	r := metricValues{live: c.server.Hub.Live()}
+	r := metricValues{live: c.server.Hub.Live(), pages: cmp.Or(c.server.PageCache, new(cache.Counts))}
 	counts, err := c.server.metricsCounts(context.Background())
 	up := 1.0
 	if err != nil {

@@ -167,7 +167,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.certificates.open(st)
 	a.operator = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Config: administering{a}.configured(), Relays: a.upstream, Admin: a.admin, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.names.Public,
-		River: a.river, ReaderOf: a.owners.readerOf, Targets: a.announcer, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
+		River: a.river, ReaderOf: a.owners.readerOf, Targets: a.announcer, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree, PageCache: &a.pageCache,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	})))

@@ -24,6 +24,7 @@ import (
 	"cloudburst/internal/author/upload"
 	"cloudburst/internal/author/version"
 	"cloudburst/internal/bucket"
+	"cloudburst/internal/cache"
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/publishhttp"
@@ -59,6 +60,7 @@ type hosted struct {
 	people        *people.Directory
 
 	pageState func(ctx context.Context) (string, error) // state of what pages of authors show
+	pageCache cache.Counts                              // uses of the pages of authors in memory
 	hostsRead atomic.Int64                              // changes of the domains in use
 
 	keyTrouble string // why the key does not match the stored secrets; "": it matches

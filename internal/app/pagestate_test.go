@@ -130,4 +130,9 @@ func TestCachedPagesAreNeverStaleAndContainNoPrivatePosts(t *testing.T) {
 	_, err = s.posts.Delete(context.WithoutCancel(ctx), "alice", first.ID, 0, "test")
 	done(err)
 	same("the deletion of the pinned post", "/alice/", at)
+	for name, n := range map[string]int64{"hits": s.pageCache.Hits.Load(), "misses": s.pageCache.Misses.Load(), "pages": s.pageCache.Values.Load(), "bytes": s.pageCache.Bytes.Load()} {
+		if n <= 0 {
+			t.Errorf("the metrics count %d %s of the page cache", n, name)
+		}
+	}
 }

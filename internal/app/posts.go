@@ -45,6 +45,7 @@ func (a hosting) writePages(pages *web.Web) {
 	pages.MentionsOff = author.Mentions{NoReceive: !a.cfg.Webmention.Receive, NoSend: !a.cfg.Webmention.Send}
 	pages.Files, pages.Moves, pages.Site = a.files, a.moves(), a.authorSite
 	pages.Domains = a.hosts.Load()
+	pages.PageCache = &a.pageCache
 	pages.PageState = func(ctx context.Context) (string, error) { // the state includes the domains of authors, because pages name them
 		domains := strconv.FormatInt(a.hostsRead.Load(), 36)
 		state, err := a.pageState(ctx)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/cache"
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/event"
 	"cloudburst/internal/river"
@@ -82,6 +83,7 @@ type Web struct {
 	Domains     authorui.Domains   // of authors; nil: none
 	// PageState identifies the state of what pages of authors show; nil: pages are not kept in memory.
 	PageState func(ctx context.Context) (string, error)
+	PageCache *cache.Counts     // counts the uses of these pages; nil: not counted
 	Versions  writerui.Versions // of posts; set if Posts is
 	Rules     writerui.Rules    // of authors; set if Posts is
 	// Card reads the preview of a page for a link to it; nil: no previews.
@@ -167,7 +169,7 @@ func (w *Web) hubOptions() hubui.Options {
 }
 
 func (w *Web) authorOptions() authorui.Options {
-	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts, Site: w.Site, Domains: w.Domains, PageState: w.PageState}
+	o := authorui.Options{Feeds: w.Authors, Posts: w.Posts, Site: w.Site, Domains: w.Domains, PageState: w.PageState, PageCache: w.PageCache}
 	if w.Replies != nil {
 		o.Replies = w.Replies
 	}

@@ -3,6 +3,7 @@
 package authorui
 
 import (
+	"cmp"
 	"context"
 
 	"cloudburst/internal/author"
@@ -22,6 +23,8 @@ type Options struct {
 	// PageState identifies the state of everything that pages show to visitors without a session. Their
 	// pages are kept in memory while it stays the same; nil: they are not kept.
 	PageState func(ctx context.Context) (string, error)
+	// PageCache counts the uses of these pages; nil: not counted.
+	PageCache *cache.Counts
 }
 
 // Feeds is the interface to hosted feeds for the pages.
@@ -53,5 +56,6 @@ type Pages struct {
 func New(c *content.Renderer, o Options) *Pages {
 	p := &Pages{Renderer: c, Options: o}
 	p.ready.MaxSize = maxReadyBytes
+	p.ready.Counts = cmp.Or(o.PageCache, new(cache.Counts))
 	return p
 }

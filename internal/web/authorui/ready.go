@@ -58,9 +58,11 @@ func (s *Pages) serveReady(rw http.ResponseWriter, r *http.Request) (*http.Reque
 	k := pageKey{r.URL.EscapedPath(), s.Locale(r).Code, s.BaseURL(r), at.Origin}
 	images := s.KnownSizes()
 	if p, ok := s.ready.Get(k); ok && p.state == state && (p.images < 0 || p.images == images) && (p.until.IsZero() || s.CurrentTime().Before(p.until)) {
+		s.ready.Counts.Hits.Add(1)
 		p.send(rw, r)
 		return r, true
 	}
+	s.ready.Counts.Misses.Add(1)
 	return r.WithContext(context.WithValue(r.Context(), makingKey{}, making{k, state, images})), false
 }
 
