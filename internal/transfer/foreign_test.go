@@ -357,7 +357,8 @@ func TestImportOverTheQuotaStoresOnlyCompletePosts(t *testing.T) {
 func TestLongArchiveIsImportedInBatches(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, "https://one.example")
-	n := 20_000
+	s.batchSize = 0 // the default
+	n := 100_000
 	if testing.Short() {
 		n = 1500
 	}
@@ -373,5 +374,9 @@ func TestLongArchiveIsImportedInBatches(t *testing.T) {
 	res := s.with(Options{}, zipOf(t, map[string]string{"outbox.json": b.String()}))
 	if res.Added != n || len(res.Moved) != n {
 		t.Errorf("%d added, %d moved", res.Added, len(res.Moved))
+	}
+	months, err := s.posts.Counts(t.Context(), "alice", author.ByMonth, "", 12)
+	if err != nil || len(months) != 1 || months[0].Posts != int64(n) {
+		t.Errorf("the archive lists %+v, %v; want %d posts in a month", months, err, n)
 	}
 }
