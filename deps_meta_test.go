@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// small returns a module of four layers that obeys all rules.
+// small returns a module of four layers that obeys all import rules, and the rules.
 func small() (fstest.MapFS, ruleset) {
 	tree := fstest.MapFS{
 		"go.mod":             file("module m\n\ngo 1.26\n\nrequire (\n\tx.org/db v1.0.0\n\tx.org/deep v1.0.0 // indirect\n)\n\nrequire x.org/cmp v1.0.0\n\nreplace (\n\tx.org/db => ../db\n)\n"),

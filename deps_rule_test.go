@@ -13,22 +13,22 @@ import (
 
 type layer struct {
 	name     string
-	packages []string // folders; "." is the root
+	packages []string // folders of packages; "." is the root of the module
 }
 
-// grant allows a package to import an outside module with all its packages. A grant
-// without package is for all tests.
+// grant allows the package pkg to import all packages of an outside module. If pkg is empty, all
+// tests may import the module.
 type grant struct{ module, pkg, why string }
 
 type ruleset struct {
 	module     string
 	layers     []layer
-	blind      map[string][]string // package: earlier packages that it must not import
-	seenBy     map[string][]string // package: the only packages that may import it outside tests
-	within     map[string][]string // folder: the only packages outside of it that may import its packages, also in tests
+	blind      map[string][]string // key: package; value: earlier packages that it must not import
+	seenBy     map[string][]string // key: package; value: the only packages that may import it outside tests
+	within     map[string][]string // key: folder; value: the only packages outside of the folder that may import packages in it, also in tests
 	grants     []grant
 	testGrants []grant
-	testsSee   map[string][]string // package: later packages that its tests may import
+	testsSee   map[string][]string // key: package; value: later packages that its tests may import
 }
 
 // imported is one import of a source file.
@@ -48,7 +48,7 @@ func (r ruleset) check(tree fs.FS) ([]string, error) {
 	}
 	var wrong []string
 	wrong = append(wrong, r.checkTables(folders)...)
-	used := map[string]bool{} // modules
+	used := map[string]bool{} // key: path of an imported module
 	usedGrants := map[grant]bool{}
 	for _, i := range imports {
 		if w := r.checkImport(i, used, usedGrants); w != "" {
@@ -73,7 +73,8 @@ func (r ruleset) check(tree fs.FS) ([]string, error) {
 	return slices.Compact(wrong), nil
 }
 
-// checkTables compares the tables with the folders of Go files (true: more than tests).
+// checkTables compares the tables with folders, which contains each folder with Go files. The
+// value is true if the folder contains files other than tests.
 func (r ruleset) checkTables(folders map[string]bool) []string {
 	var wrong []string
 	listed := map[string]bool{}
@@ -101,7 +102,7 @@ func (r ruleset) checkTables(folders map[string]bool) []string {
 	return wrong
 }
 
-// checkImport returns the violation of one import, or "".
+// checkImport returns the violation of one import, or "" if the import is allowed.
 func (r ruleset) checkImport(i imported, used map[string]bool, usedGrants map[grant]bool) string {
 	if i.what == "C" {
 		return "there is no C in this program, it is built without cgo"
@@ -126,7 +127,8 @@ func (r ruleset) checkImport(i imported, used map[string]bool, usedGrants map[gr
 		if ours && !i.test {
 			usedGrants[g] = true
 		}
-		// A test can import what its package can, and what tests can.
+		// A test can import the modules granted to its package, and the modules granted to all
+		// tests.
 		granted = granted || ours || g.pkg == "" && (i.test || isTestPackage(i.from))
 	}
 	if !granted {
@@ -140,7 +142,7 @@ func (r ruleset) checkOwn(i imported, to string) string {
 	from, dest := r.layerOf(i.from), r.layerOf(to)
 	switch {
 	case from < 0:
-		return "" // checkTables reports it once
+		return "" // checkTables already reports a package without a layer
 	case dest < 0:
 		return "it is in no layer"
 	case r.outside(i.from, to) != "":
@@ -162,7 +164,8 @@ func (r ruleset) checkOwn(i imported, to string) string {
 	return ""
 }
 
-// outside returns the folder that restricts the import of a package, or "".
+// outside returns the folder that restricts the import of package to by package from, or "" if no
+// folder does.
 func (r ruleset) outside(from, to string) string {
 	for folder, guests := range r.within {
 		below := func(pkg string) bool { return strings.HasPrefix(pkg, folder+"/") }
@@ -177,12 +180,12 @@ func (r ruleset) layerOf(pkg string) int {
 	return slices.IndexFunc(r.layers, func(l layer) bool { return slices.Contains(l.packages, pkg) })
 }
 
-// isTestPackage reports a package for tests: its name ends in "test".
+// isTestPackage reports whether a package is only for tests: its name ends in "test".
 func isTestPackage(pkg string) bool { return strings.HasSuffix(path.Base(pkg), "test") }
 
-// readImports parses the imports of every Go file, whatever its build tags. It
-// leaves out testdata, hidden folders and modules inside this one. A folder's value
-// is true if it contains more than tests.
+// readImports parses the imports of every Go file, regardless of build tags. It skips testdata
+// folders, hidden folders and nested modules. The value of a folder is true if the folder
+// contains files other than tests.
 func readImports(tree fs.FS) (imports []imported, folders map[string]bool, err error) {
 	folders = map[string]bool{}
 	set := token.NewFileSet()
@@ -218,7 +221,7 @@ func readImports(tree fs.FS) (imports []imported, folders map[string]bool, err e
 	return imports, folders, err
 }
 
-// enter returns nil for a folder to walk, else fs.SkipDir.
+// enter returns nil if WalkDir visits the folder name, and fs.SkipDir if it skips the folder.
 func enter(tree fs.FS, name string) error {
 	if name == "." {
 		return nil

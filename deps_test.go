@@ -1,5 +1,6 @@
-// Package cloudburst_test contains the import rule: a package imports only earlier layers,
-// never its own, and outside modules only with a grant that states the reason.
+// Package cloudburst_test contains the import rules: a package imports only packages of earlier
+// layers, not of its own layer, and imports outside modules only with a grant that states the
+// reason.
 package cloudburst_test
 
 import (
@@ -8,8 +9,8 @@ import (
 	"testing"
 )
 
-// The tables below are decisions. If a package does not fit, usually its place is wrong:
-// do not loosen a table to make a build pass.
+// The tables below are design decisions. A package that violates them is usually in the wrong
+// place. Do not loosen a table only to make a build pass.
 func rules() ruleset {
 	wire := []string{"client", "feed", "feed/discover", "feed/opml", "feed/polling", "protocol/cnws", "protocol/fever", "protocol/greader", "protocol/indieauth",
 		"protocol/metaweblog", "protocol/micropub", "protocol/rsscloud", "protocol/soap", "protocol/weblogs", "protocol/webfinger", "protocol/webmention", "protocol/websub", "protocol/wsse", "protocol/xmlrpc"}
@@ -64,8 +65,8 @@ func rules() ruleset {
 			{"faults of several machines", []string{"lab/clustertest"}},
 			{"checks of the tree itself", []string{".", "spec", "bench"}},
 		},
-		// Packages without protocols: the endpoints convert protocol messages to their
-		// types.
+		// These packages do not know the protocols. The endpoints convert protocol messages to
+		// their types.
 		blind: map[string][]string{
 			"internal/fault":             wire,
 			"internal/event":             wire,
@@ -91,39 +92,41 @@ func rules() ruleset {
 			"internal/store/postgres":    wire,
 			"internal/store":             wire,
 		},
-		// Packages that only some may import: all others get their options from
-		// internal/app, to which commands pass the settings.
+		// Only some packages may import these packages. All others get their options from
+		// internal/app, which receives the settings from the commands.
 		seenBy: map[string][]string{
 			"internal/config": {"internal/app", "internal/cli", "internal/cli/shell", "internal/cli/readcli", "internal/cli/writecli", "internal/cli/hubcli", "internal/cli/operatecli"},
 		},
-		// The laboratory measures and breaks the program, and the program does not depend on
-		// it. The layers keep it out of the program, this out of the program's tests.
+		// The laboratory measures the program and tests its failures; the program does not depend
+		// on the laboratory. The layers prevent imports by the program, and this table prevents
+		// imports by the program's tests.
 		within: map[string][]string{
 			"lab": {"cmd/cloudburst-lab", "bench"},
 		},
 		grants:     grants(),
 		testGrants: testGrants(),
-		// Tests in a package of their own (p_test) that need a later package.
+		// These tests are in a separate package (p_test) and need a later package.
 		testsSee: map[string][]string{
-			"internal/hub":            {"internal/store", "internal/store/sqlite"}, // the engine on the real store
-			"internal/upstream":       {"internal/store/sqlite"},                   // the same
-			"internal/account":        {"internal/store/sqlite"},                   // the same
-			"internal/author":         {"internal/store/sqlite"},                   // the same
-			"internal/audience":       {"internal/store/sqlite"},                   // the same
-			"internal/author/version": {"internal/store/sqlite"},                   // the same
-			"internal/river":          {"internal/store/sqlite"},                   // the same
-			"internal/transfer":       {"internal/store/sqlite"},                   // the same
-			// two programs that notify each other over the wire
+			"internal/hub":            {"internal/store", "internal/store/sqlite"}, // the tests run the engine on a real store
+			"internal/upstream":       {"internal/store/sqlite"},                   // the tests use a real store
+			"internal/account":        {"internal/store/sqlite"},                   // the tests use a real store
+			"internal/author":         {"internal/store/sqlite"},                   // the tests use a real store
+			"internal/audience":       {"internal/store/sqlite"},                   // the tests use a real store
+			"internal/author/version": {"internal/store/sqlite"},                   // the tests use a real store
+			"internal/river":          {"internal/store/sqlite"},                   // the tests use a real store
+			"internal/transfer":       {"internal/store/sqlite"},                   // the tests use a real store
+			// In these tests, two programs notify each other over HTTP.
 			"internal/push": {"internal/endpoint/hubhttp", "internal/store", "internal/store/sqlite"},
-			// the XML-RPC endpoint of editors
+			// These tests call the XML-RPC endpoint for editors.
 			"internal/endpoint/publishhttp": {"internal/endpoint/hubhttp"},
-			// the own reader is scored too
+			// These tests also score the program's own reader.
 			"internal/readercheck": {"internal/fetch", "internal/nettest", "internal/river", "internal/store/sqlite"},
 		},
 	}
 }
 
-// Outside modules of the program, with the importing packages and the reason.
+// grants returns the outside modules of the program, each with the importing package and the
+// reason.
 func grants() []grant {
 	return []grant{
 		{"modernc.org/sqlite", "internal/store/sqlite", "the embedded store, without cgo"},
@@ -186,7 +189,7 @@ func grants() []grant {
 	}
 }
 
-// Outside modules for all tests, with the reason.
+// testGrants returns the outside modules that all tests may import, with the reasons.
 func testGrants() []grant {
 	return []grant{
 		{"github.com/google/go-cmp", "", "differences that a person can read"},

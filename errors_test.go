@@ -15,8 +15,8 @@ import (
 	"unicode"
 )
 
-// sentenceReaders returns the files that may recognise an error by its text, because its
-// library has no type for it.
+// sentenceReaders returns the files that may recognise an error by its text, because the library
+// has no type for the error. The value names the library.
 func sentenceReaders() map[string]string {
 	return map[string]string{
 		"internal/fetch/error.go":          "net/http, crypto/tls and the resolver",
@@ -89,8 +89,8 @@ func searches(body *ast.BlockStmt) (found []token.Pos) {
 	return found
 }
 
-// isPunctuation reports whether the search text is a literal without letters, which only
-// reformats the sentence.
+// isPunctuation reports whether the search text is a literal without letters. Such a search only
+// reformats the text of the error.
 func isPunctuation(sought []ast.Expr) bool {
 	if len(sought) != 1 {
 		return false
@@ -99,7 +99,7 @@ func isPunctuation(sought []ast.Expr) bool {
 	return ok && !strings.ContainsFunc(lit.Value, unicode.IsLetter)
 }
 
-// sentences returns the variables of a function that contain the text of an error.
+// sentences returns the names of a function's variables that contain the text of an error.
 func sentences(body *ast.BlockStmt) map[string]bool {
 	named := map[string]bool{}
 	ast.Inspect(body, func(n ast.Node) bool {

@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	largestPackage   = 6000 // lines, without tests
-	largestType      = 60   // methods
-	largestInterface = 20   // declared methods
+	largestPackage   = 6000 // lines of a package, without tests
+	largestType      = 60   // methods of a type
+	largestInterface = 20   // methods that an interface declares
 )
 
-// sizes are the counted sizes that have limits.
+// sizes are the counts that exceed their limits.
 type sizes struct {
-	packages   map[string]int // folder: lines
-	types      map[string]int // folder.Type: methods
-	interfaces map[string]int // folder.Type: declared methods
-	sleeps     map[string]int // file: calls of time.Sleep on the real clock
+	packages   map[string]int // key: folder; value: number of lines
+	types      map[string]int // key: folder.Type; value: number of methods
+	interfaces map[string]int // key: folder.Type; value: number of declared methods
+	sleeps     map[string]int // key: file; value: number of time.Sleep calls on the real clock
 }
 
-// exceptions may only shrink: the test fails if a count is above its exception, and if an
-// exception is no longer needed or larger than the count.
+// exceptions returns the allowed counts above the limits. The test fails if a count exceeds its
+// exception, and if an exception is unnecessary or too large.
 func exceptions() sizes {
 	return sizes{
 		packages: map[string]int{
-			"feed":        9500,  // a file for each format and each module
-			"feed/render": 11000, // a file for each format
+			"feed":        9500,  // one file for each format and each module
+			"feed/render": 11000, // one file for each format
 			"lab/bench":   7500,
 		},
 		types: map[string]int{
@@ -43,13 +43,13 @@ func exceptions() sizes {
 			"feed.parser":          214, // one method for each element
 			"feed/render.writer":   159, // one method for each element
 			"internal/scan.Reader": 73,
-			"lab/hubsim.Disk":      64, // a store
+			"lab/hubsim.Disk":      64, // implements the methods of a store
 		},
 		interfaces: map[string]int{},
-		// Clients of real processes pause between requests, and simulated nodes use the clock of
-		// a bubble that their caller opens.
+		// Clients of real processes pause between requests. Simulated nodes run in a synctest
+		// bubble that their caller opens.
 		sleeps: map[string]int{
-			"internal/cputime/thread_test.go":     2, // measures that waiting takes no CPU time
+			"internal/cputime/thread_test.go":     2, // the test measures that waiting takes no CPU time
 			"internal/store/move_test.go":         2,
 			"internal/store/storetest/standby.go": 1,
 			"lab/abusetest/callbacks_test.go":     1,
@@ -77,11 +77,11 @@ func exceptions() sizes {
 	}
 }
 
-// measure counts sizes above their limits. time.Sleep is allowed in the tests of a folder with
-// testing/synctest bubbles, where it takes no real time.
+// measure returns the counts above their limits. It ignores time.Sleep in the tests of a folder
+// that uses testing/synctest, because sleeping in a bubble takes no real time.
 func measure(tree fs.FS) (all sizes, err error) {
 	all = sizes{map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}}
-	bubbles := map[string]bool{} // folder
+	bubbles := map[string]bool{} // key: folder with tests that use testing/synctest
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -170,7 +170,7 @@ func countSleeps(f *ast.File) (n int) {
 func (s sizes) compare(granted sizes) (wrong []string) {
 	for _, c := range []struct {
 		what          string
-		most, slack   int // slack: how much too large an exception may be
+		most, slack   int // slack is how far an exception may exceed its count
 		found, listed map[string]int
 	}{
 		{"lines", largestPackage, 500, s.packages, granted.packages},
@@ -222,7 +222,7 @@ func TestSizesAboveTheLimitsAreDetected(t *testing.T) {
 	for name, c := range map[string]struct {
 		tree    fstest.MapFS
 		granted sizes
-		want    string // "": no violation
+		want    string // expected violation; "" for none
 	}{
 		"nothing within the bounds": {tree: fstest.MapFS{"p/p.go": file("package p\ntype T int\n" + methods(largestType)), "p/i.go": file(declared(largestInterface))}},
 		"a large package": {tree: fstest.MapFS{"p/p.go": file("package p\n" + strings.Repeat("\n", largestPackage))},

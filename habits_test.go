@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	longestFunction = 60 // lines, outside tests
+	longestFunction = 60 // maximum lines of a function outside tests
 	longestFile     = 500
 )
 
-// habits returns the violations of the countable habits.
+// habits returns the violations of the coding rules that a program can count.
 func habits(tree fs.FS) (wrong []string, err error) {
-	described := map[string]string{} // package: the file with its comment
+	described := map[string]string{} // key: package; value: the file with its package comment
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -60,7 +60,7 @@ func habits(tree fs.FS) (wrong []string, err error) {
 
 func functionHabits(tree fs.FS, set *token.FileSet, file string, fn *ast.FuncDecl) (wrong []string) {
 	name, test := fn.Name.Name, strings.HasSuffix(file, "_test.go")
-	mayBeLong := test || isTestPackage(path.Dir(file)) // tables
+	mayBeLong := test || isTestPackage(path.Dir(file)) // tests contain long tables
 	at := set.Position(fn.Pos())
 	if n := set.Position(fn.End()).Line - at.Line + 1; n > longestFunction && !mayBeLong {
 		wrong = append(wrong, fmt.Sprintf("%s: %s has %d lines, more than %d", at, name, n, longestFunction))
@@ -95,7 +95,7 @@ func TestConventionViolationsAreDetected(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		tree fstest.MapFS
-		want string // "": no violation
+		want string // expected violation; "" for none
 	}{
 		"nothing in a good tree": {fstest.MapFS{
 			"p/p.go": file(body(longestFunction)), "p/p_test.go": file(body(longestFunction + 1)),

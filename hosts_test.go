@@ -14,8 +14,8 @@ import (
 	"testing/fstest"
 )
 
-// hostKeys lists the places where the key of a limit or map is a host in the spelling of its
-// URL. There, each spelling of a host would have its own limit.
+// hostKeys lists the places where the key of a limit or map is a host as written in a URL. Such a
+// key gives each spelling of the same host its own limit.
 func hostKeys(tree fs.FS) (wrong []string, err error) {
 	limits := []string{"take", "turn", "empty", "begin", "beginAll", "end", "ask", "host", "later"}
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {

@@ -19,9 +19,9 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// TestProgramTypeChecksForOtherOperatingSystems checks the types of the program and its imports for the
-// other supported systems. It finds the errors of a build, except in assembly and linking,
-// within seconds; make cross does the builds.
+// TestProgramTypeChecksForOtherOperatingSystems checks the types of the program and its imports
+// for the other supported systems. Within seconds, it finds all errors of a build except those of
+// assembly and linking. "make cross" builds the program.
 func TestProgramTypeChecksForOtherOperatingSystems(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "the sources of all modules")
@@ -39,7 +39,7 @@ func TestProgramTypeChecksForOtherOperatingSystems(t *testing.T) {
 	}
 }
 
-// The check must find type errors.
+// The type check must find an error in a package for another system.
 func TestTypeErrorsForOtherOperatingSystemsAreDetected(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "the sources of all modules")
@@ -63,10 +63,10 @@ func TestTypeErrorsForOtherOperatingSystemsAreDetected(t *testing.T) {
 	}
 }
 
-// system is a target of the program.
+// system is an operating system and architecture that the program supports.
 type system struct {
 	os, arch string
-	dir      string // of the module
+	dir      string // folder of the module
 	files    *token.FileSet
 	sizes    types.Sizes
 	checked  map[string]*types.Package
@@ -78,7 +78,7 @@ func newSystem(name string) *system {
 		checked: map[string]*types.Package{"unsafe": types.Unsafe}}
 }
 
-// listed is the output of go list for a package.
+// listed is the part of go list's JSON output about a package that the check needs.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -90,7 +90,7 @@ type listed struct {
 	Error *struct{ Err string }
 }
 
-// check checks packages, each after its imports.
+// check checks the types of the packages in roots and of all their imports, imports first.
 func (s *system) check(roots ...string) error {
 	list := exec.Command("go", append([]string{"list", "-e", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error"}, roots...)...)
 	list.Dir, list.Stderr = s.dir, os.Stderr
@@ -115,7 +115,8 @@ func (s *system) check(roots ...string) error {
 	}
 }
 
-// one checks a package. It skips the function bodies of outside packages.
+// one checks the types of a package. It skips the function bodies of packages outside this
+// module.
 func (s *system) one(p listed) error {
 	if p.ImportPath == "unsafe" {
 		return nil
@@ -141,7 +142,8 @@ func (s *system) one(p listed) error {
 	return nil
 }
 
-// imports returns the imports of a package by import path.
+// imports resolves the import paths of a package. names maps an import path in the source to the
+// resolved import path.
 type imports struct {
 	*system
 	names map[string]string

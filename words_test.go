@@ -57,13 +57,14 @@ var refusedWords = func() map[string]string {
 	return refused
 }()
 
-// allowedWords are the places where refused words stay: names on the wire, in settings and
-// in stored data, and quotations. Remove an entry when nothing needs it any more.
+// allowedWords lists the files and folders where refused words are allowed: names on the wire, in
+// settings and in stored data, and quotations. Remove an entry when the words no longer occur
+// there.
 var allowedWords = []struct{ path, words, reason string }{
 	{"words_test.go", "*", "the list itself"},
 	{"CONTRIBUTING.md", "door", "the glossary names the old word"},
 
-	// Names on the wire, in settings and in stored data.
+	// These are names on the wire, in settings and in stored data.
 	{"CHANGELOG.md", "sinks", "command"},
 	{"client", "sink sinks owed owing told telling", "event kind, paths and values of the JSON API"},
 	{"docs/reference/commands.md", "door heard mended picture sink sinks stranger told", "commands, flags, JSON keys and values"},
@@ -95,12 +96,12 @@ var allowedWords = []struct{ path, words, reason string }{
 	{"lab/browsertest", "beside picture sheet world", "names of HTML and CSS, a post"},
 	{"lab/signaltest", "door heard", "JSON key, names of signals"},
 
-	// Elements and attributes of HTML and SVG.
+	// These are elements and attributes of HTML and SVG.
 	{"internal/href/detect.go", "picture", "element"},
 	{"internal/sanitize", "blank picture stretch", "element, attribute, about:blank"},
 	{"internal/web/content", "picture", "element"},
 
-	// Content of feeds and posts in tests.
+	// These are words in the feeds and posts of tests.
 	{"feed/detect_test.go", "world", "a page"},
 	{"feed/feedtest", "desk world", "generated content"},
 	{"feed/jsonbench_test.go", "doors", "a post"},
@@ -122,10 +123,11 @@ var allowedWords = []struct{ path, words, reason string }{
 	{"protocol/micropub/example_test.go", "world", "a post"},
 }
 
-// ordinaryWords are phrases in which refused words are allowed, and citations.
+// ordinaryWords matches phrases in which refused words are allowed, and citations of rules.
 var ordinaryWords = regexp.MustCompile(`(?i)hello,? world|style ?sheets?|_blank|spec:\S+`)
 
-// wordsOf splits text at everything but letters, and identifiers at their capitals.
+// wordsOf splits text into words at every character that is not a letter, and splits identifiers
+// at their capitals.
 func wordsOf(text string) (words []string) {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		runes, from := []rune(part), 0
@@ -155,7 +157,7 @@ func goTexts(src []byte, visit func(line int, text string)) {
 		case token.COMMENT, token.IDENT, token.STRING:
 			afterType := last == token.IDENT || last == token.RBRACK || last == token.RBRACE || last == token.RPAREN
 			if tok == token.STRING && afterType && strings.HasPrefix(text, "`") {
-				break // a struct tag
+				break // skip the struct tag
 			}
 			n := file.Line(pos)
 			for line := range strings.SplitSeq(text, "\n") {
@@ -167,7 +169,8 @@ func goTexts(src []byte, visit func(line int, text string)) {
 	}
 }
 
-// isWordFile reports whether people read the file called name as a text of the project.
+// isWordFile reports whether the file called name contains text for people, so that the word
+// rules apply.
 func isWordFile(name string) bool {
 	switch {
 	case strings.Contains(name, "testdata/"):
@@ -178,7 +181,7 @@ func isWordFile(name string) bool {
 	return slices.Contains([]string{".go", ".md", ".html", ".js", ".css", ".sh", ".py"}, path.Ext(name))
 }
 
-// refusedIn lists the refused words in the tree, and the exceptions that nothing needs.
+// refusedIn lists the refused words in the tree, and the exceptions that are no longer needed.
 func refusedIn(tree fs.FS) (wrong []string, err error) {
 	needed := map[string]bool{}
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {

@@ -1,6 +1,6 @@
-// Package bench_test compares parts of the program with what they could be made
-// of: each benchmark runs both in turn and reports how many times as fast ours is.
-// The whole program is measured by "cloudburst-lab bench".
+// Package bench_test compares parts of the program with alternative implementations. Each
+// benchmark runs both in turn and reports how many times as fast ours is. "cloudburst-lab bench"
+// measures the whole program.
 package bench_test
 
 import (
@@ -24,7 +24,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// versus runs ours and theirs in turn, so that a busy machine spoils both alike.
+// versus runs ours and theirs in turn, so that other load on the machine affects both alike.
 func versus(b *testing.B, theirsIs string, ours, theirs func()) {
 	b.Helper()
 	var a, c time.Duration
@@ -52,7 +52,8 @@ func notification(b *testing.B) []byte {
 	return doc
 }
 
-// The peer only finds the tokens and understands nothing.
+// BenchmarkXMLRPCParse compares the parsing of a call with the tokenizer of encoding/xml, which
+// does less work because it does not interpret the tokens.
 func BenchmarkXMLRPCParse(b *testing.B) {
 	doc := notification(b)
 	versus(b, "encoding-xml", func() {
@@ -74,10 +75,11 @@ func BenchmarkXMLRPCParse(b *testing.B) {
 const (
 	hosts      = 200
 	concurrent = 64
-	burst      = 2000 // notifications of one round
+	burst      = 2000 // notifications in one round
 )
 
-// burstOf sends one notification to each of burst callbacks.
+// burstOf sends a total of burst notifications, each to another callback, with concurrent
+// senders.
 func burstOf(b *testing.B, port uint16, send func(url string) error) {
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -128,13 +130,13 @@ func senderVersusNetHTTP(b *testing.B, closing bool) {
 		_, err = io.Copy(io.Discard, resp.Body)
 		return err
 	}
-	burstOf(b, receiver.Port, ours) // connections are made before the clock runs
+	burstOf(b, receiver.Port, ours) // the first bursts open the connections before the measurement
 	burstOf(b, receiver.Port, theirs)
 	versus(b, "net-http", func() { burstOf(b, receiver.Port, ours) }, func() { burstOf(b, receiver.Port, theirs) })
 }
 
-// Durable registrations: many who register at once share commits. The peer is one
-// who registers one after the other.
+// BenchmarkStoreSubscriptions compares 256 concurrent clients that register durably with one
+// client that registers sequentially. Concurrent registrations share commits.
 func BenchmarkStoreSubscriptions(b *testing.B) {
 	st, err := store.Open(b.Context(), store.Options{Dir: b.TempDir()})
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// A content of 200,000 bytes to each of many callbacks, and one of 2,000.
+// BenchmarkSendNotificationWithContent sends content of 2,000 and of 200,000 bytes to many
+// callbacks.
 func BenchmarkSendNotificationWithContent(b *testing.B) {
 	for _, size := range []int{2_000, 200_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) { contentVersusNetHTTP(b, size) })
@@ -61,15 +62,16 @@ func contentVersusNetHTTP(b *testing.B, size int) {
 		_, err = io.Copy(io.Discard, resp.Body)
 		return err
 	}
-	burstOf(b, receiver.Port, ours) // connections are made before the clock runs
+	burstOf(b, receiver.Port, ours) // the first bursts open the connections before the measurement
 	burstOf(b, receiver.Port, theirs)
 	versus(b, "net-http", func() { burstOf(b, receiver.Port, ours) }, func() { burstOf(b, receiver.Port, theirs) })
 }
 
-// listOf is a list of changes of n rows.
+// listOf is a source of recent changes; its value is the number of changes.
 type listOf int
 
-// noon returns the fixed time of the benchmark, because the list depends on the minute.
+// noon returns the fixed time of the benchmark, because the list of recent changes depends on the
+// current minute.
 func noon() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
 
 func (n listOf) Changes(_ context.Context, q hub.ChangeQuery) ([]hub.Change, error) {
@@ -86,7 +88,7 @@ func (n listOf) Changes(_ context.Context, q hub.ChangeQuery) ([]hub.Change, err
 
 func (n listOf) CountChanges(context.Context) (int64, error) { return int64(n), nil }
 
-// nowhere is a ResponseWriter that keeps nothing.
+// nowhere is a ResponseWriter that counts the bytes of the body and discards them.
 type nowhere struct {
 	header http.Header
 	status int
@@ -102,8 +104,8 @@ func (w *nowhere) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The list of changes with 5,000 rows, as it is and packed, and when the reader has
-// it. The peer is http.ServeContent of the same bytes; the network is in neither.
+// BenchmarkServeRecentChanges serves 5,000 recent changes uncompressed, with gzip, and as status
+// 304. The peer is http.ServeContent with the same bytes. Neither uses the network.
 func BenchmarkServeRecentChanges(b *testing.B) {
 	list := http.NewServeMux()
 	for _, r := range (&hubhttp.Endpoints{Changes: listOf(5000), Now: noon}).Routes() {
@@ -147,8 +149,8 @@ func BenchmarkServeRecentChanges(b *testing.B) {
 	}
 }
 
-// Durable pings of sites: many at the same time share commits. The peer is one who
-// pings again when the ping before is on disk.
+// BenchmarkStorePings compares 256 concurrent clients that store site pings durably with one
+// client that stores pings sequentially. Concurrent pings share commits.
 func BenchmarkStorePings(b *testing.B) {
 	st, err := store.Open(b.Context(), store.Options{Dir: b.TempDir()})
 	if err != nil {

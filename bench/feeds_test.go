@@ -18,8 +18,9 @@ import (
 
 var feedsFolder = flag.String("feeds", "", "folder with the feeds to read, instead of generated ones: go test ./bench -bench Feeds -args -feeds FOLDER")
 
-// BenchmarkParseSanitizeAndPrintFeeds reports how many megabytes of feeds one second of CPU time reads, cleans and prints,
-// with garbage collection, each next to its target. The best round of each step counts.
+// BenchmarkParseSanitizeAndPrintFeeds reports how many megabytes of feeds one second of CPU time
+// parses, sanitizes and prints, including garbage collection. It reports the target next to each
+// result. The best round of each step counts.
 func BenchmarkParseSanitizeAndPrintFeeds(b *testing.B) {
 	docs, size := feedsToRead(b)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -34,9 +35,9 @@ func BenchmarkParseSanitizeAndPrintFeeds(b *testing.B) {
 	clean := &feed.Options{Sanitize: sanitize.HTML}
 	steps := []*struct {
 		name    string
-		target  float64 // MB/s; 0: none
+		target  float64 // MB/s; 0 means no target
 		read    func(doc []byte)
-		seconds float64 // of the best round
+		seconds float64 // CPU time of the best round
 	}{
 		{name: "parse", read: func(doc []byte) { parse(doc, nil) }},
 		{name: "sanitized", target: 350, read: func(doc []byte) { parse(doc, clean) }},
@@ -92,7 +93,7 @@ func feedsToRead(b *testing.B) (docs [][]byte, size int) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := feed.ParseBytes(doc, nil); err == nil { // others are not feeds
+		if _, err := feed.ParseBytes(doc, nil); err == nil { // skip documents that are not feeds
 			docs = append(docs, doc)
 			size += len(doc)
 		}

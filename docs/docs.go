@@ -1,5 +1,5 @@
-// Package docs is the documentation as it is served: pages in Markdown, by folder, and their images.
-// [Files] has them; [Moved] has the former names of pages.
+// Package docs contains the documentation that the program serves: Markdown pages in folders, and
+// their images. [Files] contains the files; [Moved] maps former names of pages to current names.
 package docs
 
 import "embed"

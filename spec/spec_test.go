@@ -1,4 +1,4 @@
-// Package spec_test holds the index of rules and the code that cites it together.
+// Package spec_test compares the index of protocol rules with the comments that cite the rules.
 package spec_test
 
 import (
@@ -17,10 +17,10 @@ import (
 	"testing/fstest"
 )
 
-// index is the parsed form of index.txt.
+// index is the parsed content of index.txt.
 type index struct {
-	sources map[string]int // name to line
-	rows    map[string]row // by id
+	sources map[string]int // key: name of a source; value: line number
+	rows    map[string]row // key: ID of a rule
 }
 
 type row struct {
@@ -35,7 +35,7 @@ var (
 	citeForm   = regexp.MustCompile(`\bspec:([^\s,;()]+)`)
 )
 
-// readIndex parses text, and returns a sentence for each fault.
+// readIndex parses text, and returns the index and a sentence for each error.
 func readIndex(text string) (index, []string) {
 	x := index{sources: map[string]int{}, rows: map[string]row{}}
 	var wrong []string
@@ -95,8 +95,8 @@ type citation struct {
 	line     int
 }
 
-// readCitations collects the citations in the comments of all Go files of the
-// module at the root of tree, whatever their build tags.
+// readCitations collects the citations in the comments of all Go files of the module at the root
+// of tree, regardless of build tags.
 func readCitations(tree fs.FS) ([]citation, error) {
 	var out []citation
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -137,7 +137,7 @@ func readCitations(tree fs.FS) ([]citation, error) {
 	return out, err
 }
 
-// check reports the differences between the index and the citations.
+// check returns the differences between the index and the citations, one sentence each.
 func check(x index, cites []citation) []string {
 	var wrong []string
 	followed := map[string]bool{}
@@ -220,7 +220,7 @@ func TestInvalidSpecCitationsAreDetected(t *testing.T) {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte("package p\n" + s + "\n")} }
 	for name, c := range map[string]struct {
 		tree fstest.MapFS
-		want string // "" means that all is well
+		want string // expected error; "" means no error
 	}{
 		"nothing when all agrees":          {fstest.MapFS{"p/p.go": file("// Why. spec:a-2000#x.")}, ""},
 		"nothing behind a build tag":       {fstest.MapFS{"p/p.go": {Data: []byte("//go:build plan9\n\npackage p\n\n// (spec:a-2000#x)\n")}}, ""},

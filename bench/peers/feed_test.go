@@ -24,13 +24,13 @@ type engine struct {
 	name  string
 	parse func(d feedtest.Document) error
 
-	best   time.Duration // of one pass
-	allocs uint64        // of one pass
+	best   time.Duration // time of the best pass over all documents
+	allocs uint64        // number of allocations in one pass
 	memory uint64        // bytes allocated in one pass
 }
 
-// engines returns our parser for bytes and for a reader, the peer, and the tokenizer of the
-// standard library alone, which does less work than any parser.
+// engines returns our parser with bytes, our parser with an io.Reader, the peer, and the
+// tokenizer of the standard library. The tokenizer does less work than any parser.
 func engines() []*engine {
 	peer := gofeed.NewParser()
 	return []*engine{
@@ -88,9 +88,10 @@ func (e *engine) pass(docs []feedtest.Document) error {
 	return nil
 }
 
-// BenchmarkFeedParse parses a generated corpus with all parsers in turn, on one processor, so
-// that garbage collection counts for the parser that causes it. The best run of each counts,
-// because other programs disturb all of them. It prints a table for docs/internals/performance.md.
+// BenchmarkFeedParse parses a generated corpus with all parsers in turn. One processor runs them,
+// so that garbage collection counts for the parser that causes it. The best run of each parser
+// counts, because other programs can slow a run down. It prints a table for
+// docs/internals/performance.md.
 func BenchmarkFeedParse(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	all := feedtest.Corpus(1)

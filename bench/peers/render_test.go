@@ -39,9 +39,10 @@ func posts(b *testing.B) *gorilla.Feed {
 	return out
 }
 
-// BenchmarkRender writes the same fields of a feed with package render and with the peer: our
-// feed is parsed from the document of the peer. It measures full content, which the peer copies
-// into CDATA in RSS, and summaries alone, which both must escape.
+// BenchmarkRender writes the same feed with package render and with the peer. Our feed is parsed
+// from the document of the peer, so both have the same fields. The benchmark measures items with
+// full content, which the peer copies into CDATA in RSS, and items with summaries only, which
+// both must escape.
 func BenchmarkRender(b *testing.B) {
 	for _, short := range []bool{false, true} {
 		peer, name := posts(b), "whole"
@@ -83,7 +84,7 @@ func renderVersusPeer(b *testing.B, format string, write func(w io.Writer) error
 	if got, want := fields(again), fields(f); got != want {
 		b.Fatalf("our document contains\n%.2000s\nand theirs\n%.2000s", got, want)
 	}
-	// One processor, so that garbage collection counts for the writer that causes it.
+	// With one processor, garbage collection counts for the writer that causes it.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var best [2]time.Duration
 	for b.Loop() {
@@ -107,7 +108,8 @@ func renderVersusPeer(b *testing.B, format string, write func(w io.Writer) error
 	b.ReportMetric(float64(theirs.Len()), "B/gorilla")
 }
 
-// fastest returns the mean time of a call of write over 50 calls, or best if that is shorter.
+// fastest calls write 50 times and returns the mean time of a call, or best if best is shorter. A
+// best of 0 is ignored.
 func fastest(best time.Duration, write func()) time.Duration {
 	const inRow = 50
 	runtime.GC()
@@ -121,7 +123,7 @@ func fastest(best time.Duration, write func()) time.Duration {
 	return best
 }
 
-// fields returns the fields of all items as text.
+// fields returns all fields of the items as text, to compare two feeds.
 func fields(f *feed.Feed) string {
 	var all strings.Builder
 	for _, it := range f.Items {

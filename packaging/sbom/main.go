@@ -59,7 +59,8 @@ func main() {
 	}
 }
 
-// write has no time and no random number in it: the same program gives the same bytes.
+// write writes the bill of materials. Its output has no time and no random number, so the same
+// program always gives the same bytes.
 func write(w io.Writer, info *debug.BuildInfo) error {
 	d := document{Format: "CycloneDX", Spec: "1.6", Version: 1}
 	d.Metadata.Component = component{Type: "application", Ref: info.Main.Path, Name: info.Main.Path}

@@ -1,5 +1,5 @@
-// Command mkdeb writes a Debian package as a file for nfpm describes it: mkdeb FILE DEB.
-// Variables of the environment may stand in the description.
+// Command mkdeb writes the Debian package DEB that the nfpm configuration FILE describes: mkdeb
+// FILE DEB. It replaces environment variables in the configuration.
 package main
 
 import (
@@ -33,7 +33,8 @@ func run() error {
 		return err
 	}
 	info = nfpm.WithDefaults(info)
-	// The same input makes the same package.
+	// SOURCE_DATE_EPOCH sets the modification time, so that the same input gives the same
+	// package.
 	if epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 		info.MTime = time.Unix(epoch, 0).UTC()
 	}
