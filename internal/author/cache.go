@@ -11,11 +11,12 @@ import (
 const headSize = 1024
 
 // feedCache caches feeds and documents that were recently read or saved. If other processes write
-// to the store, Feeds checks with the store that a cached feed is current.
+// to the same store, Feeds asks the store whether a cached feed is current.
 type feedCache struct {
 	mu      sync.Mutex
 	entries cache.LRU[feedKey, *entry]
-	// writes counts invalidations: a value that was read before one must not be cached after it.
+	// writes counts invalidations. A value that was read before an invalidation must not be cached
+	// after that invalidation.
 	writes uint64
 }
 
@@ -23,10 +24,11 @@ type feedKey struct{ user, name string }
 
 type entry struct {
 	feed Feed
-	doc  []byte // nil: only the feed is known
+	doc  []byte // nil: the document is not cached
 }
 
-// get returns a cached feed, with its document if doc is set.
+// get returns a cached feed, and its document if doc is set. ok is false if the cache lacks the
+// feed or a document that doc requests.
 func (c *feedCache) get(user, name string, doc bool) (f Feed, d []byte, writes uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,8 +42,8 @@ func (c *feedCache) get(user, name string, doc bool) (f Feed, d []byte, writes u
 	return e.feed, e.doc, c.writes, true
 }
 
-// put caches a value that was read when the cache had this number of writes, unless there was a
-// write since.
+// put caches a feed that was read when the cache had counted this number of writes. It does nothing
+// if the count has increased since. limit is the size of the cache in bytes.
 func (c *feedCache) put(f Feed, doc []byte, writes uint64, limit int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +58,8 @@ func (c *feedCache) put(f Feed, doc []byte, writes uint64, limit int64) {
 	c.entries.Put(k, &entry{f, doc}, headSize+int64(len(doc)))
 }
 
-// forget removes a feed that was written, or may have been.
+// forget removes a feed from the cache because the feed in the store has changed or may have
+// changed.
 func (c *feedCache) forget(user, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,14 +67,15 @@ func (c *feedCache) forget(user, name string) {
 	c.entries.Delete(feedKey{user, name})
 }
 
-// find returns a feed, from the cache if that is current.
+// find returns a feed, and its document if doc is set. It reads the store if the cached feed may be
+// outdated.
 func (s *Feeds) find(ctx context.Context, user, name string, doc bool) (Feed, []byte, error) {
 	_, group := GroupOf(name)
 	if !group && name != Public {
 		return Feed{}, nil, noFeed(user, name)
 	}
 	f, d, writes, ok := s.cache.get(user, name, doc)
-	if ok && !s.Shared && !group { // a change of a post may concern any group
+	if ok && !s.Shared && !group { // a change of a post can change the feed of any group, so group feeds are always checked
 		return f, d, nil
 	}
 	var err error

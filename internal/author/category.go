@@ -13,12 +13,12 @@ import (
 const maxCategoryName = 100
 
 // CategoryName returns the name of a category for paths and comparisons: lowercase, with a hyphen
-// for each sequence of characters other than letters, digits and + # . _. It is "" for a label
-// without such characters, which is not a valid category.
+// for each sequence of characters other than letters, digits and + # . _. A label without any of
+// these characters is not a valid category; its name is "".
 func CategoryName(label string) string { return fold(label, "+#._", maxCategoryName) }
 
-// fold returns the letters and digits of a text and the runes in more, in lowercase, with hyphens
-// between words, cut to limit bytes.
+// fold returns a text in lowercase with its letters, digits and the runes in more. A hyphen
+// replaces each sequence of other characters. The result has at most limit bytes.
 func fold(text, more string, limit int) string {
 	var b strings.Builder
 	gap := false
@@ -43,7 +43,7 @@ func fold(text, more string, limit int) string {
 	return strings.Trim(s, "-.")
 }
 
-// maxCreated is the maximum number of a writer's categories without posts.
+// maxCreated is the maximum number of categories without posts that one writer can create.
 const maxCreated = 200
 
 // AddCategory creates a category for later posts. An existing category is not changed. Errors:
@@ -81,8 +81,8 @@ func (p *Posts) AddCategory(ctx context.Context, user, label string) error {
 	return err
 }
 
-// Categories returns the categories of a user's published posts and the ones that the user created
-// without posts (Posts is 0), by name.
+// Categories returns the categories of a user, sorted by name: those of published posts, and those
+// that the user created without posts. The latter have Posts 0.
 func (p *Posts) Categories(ctx context.Context, user string) ([]Count, error) {
 	counts, err := p.Counts(ctx, user, ByCategory, "", 0)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// RuleSettings changes authors' rules for their texts.
+// RuleSettings changes the rules of authors for the texts of their posts.
 type RuleSettings struct{ *Posts }
 
 // SetRules changes the rules of an author. Stored posts do not change. Errors: fault.Invalid, and
@@ -29,10 +29,10 @@ func (p RuleSettings) SetRules(ctx context.Context, user string, r rules.Rules) 
 
 // Composer renders and measures the texts of one author by their rules.
 type Composer struct {
-	rules.Rules        // Short is set
-	Limit       int    // characters of a short post; 0: no limit
-	Most        int    // the limit of this server, also if it does not apply
-	user        string // "": no author, and no pages of categories
+	rules.Rules
+	Limit int    // maximum characters of a short post; 0: no limit
+	Most  int    // maximum characters of a short post by the settings of this server, even if the author's rules ignore it
+	user  string // "": the text has no author, so hashtags are not linked to category pages
 }
 
 // Composer returns the composer of an author.
@@ -56,8 +56,8 @@ func composerOf(p *Posts, user string, r rules.Rules) Composer {
 	return c
 }
 
-// Preview returns a content with its HTML as it would be published, and its length. The error is a
-// fault.Invalid with the reason.
+// Preview returns a content with the HTML that would be published, and the length of its text.
+// fault.Invalid: the content is invalid.
 func (o Composer) Preview(c Content) (Content, rules.Measure, error) {
 	if err := o.compose(&c); err != nil {
 		return c, rules.Measure{}, err
@@ -65,7 +65,7 @@ func (o Composer) Preview(c Content) (Content, rules.Measure, error) {
 	return c, o.measure(&c), nil
 }
 
-// compose checks and renders a content.
+// compose checks a content and renders its HTML.
 func (o Composer) compose(c *Content) error {
 	if err := checkContent(c); err != nil {
 		return err
@@ -77,7 +77,8 @@ func (o Composer) compose(c *Content) error {
 	return nil
 }
 
-// Warning is [rules.Measure.Warning] of a post that is published or scheduled; "" for any other.
+// Warning returns [rules.Measure.Warning] of a short post that is published or scheduled; "": any
+// other post.
 func (o Composer) Warning(post Post) string {
 	if !post.State.HasReaders() && post.State != Scheduled || post.Title != "" {
 		return ""
@@ -85,9 +86,10 @@ func (o Composer) Warning(post Post) string {
 	return o.measure(&post.Content).Warning()
 }
 
-// Warning is [Composer.Warning] by the rules of the post's author. Without a database it is "".
+// Warning is like [Composer.Warning] with the rules of the post's author. If the rules cannot be
+// read, it logs the error and returns "".
 func (p *Posts) Warning(ctx context.Context, post Post) string {
-	// Only a long post needs the rules.
+	// Read the author's rules only if the post is too long by the default rules.
 	if composerOf(p, "", rules.Rules{Short: rules.ShortWarn}).Warning(post) == "" {
 		return ""
 	}
@@ -104,7 +106,7 @@ func (p *Posts) Preview(c Content) (Content, rules.Measure, error) {
 	return composerOf(p, "", rules.Rules{}).Preview(c)
 }
 
-// measure counts a content whose HTML is rendered.
+// measure returns the length of a content whose HTML is rendered.
 func (o Composer) measure(c *Content) rules.Measure {
 	limit := o.Limit
 	if c.Title != "" || len(c.Outline) > 0 {

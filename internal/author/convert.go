@@ -18,8 +18,9 @@ import (
 // converter converts a saved document to posts.
 type converter struct{ *Posts }
 
-// convert creates posts from the items of a document that the user saved, before the feed is made
-// of posts, so no item is lost. converted means that the following change must renumber all posts.
+// convert creates posts from the items of a document that the user saved. It runs before the first
+// document that is made of posts replaces the saved one, so no item is lost. converted means that
+// the following change must renumber all posts.
 func (p converter) convert(ctx context.Context, user string) (converted bool, err error) {
 	w, err := p.Store.Writer(ctx, user)
 	if err != nil || w.Written {
@@ -27,7 +28,7 @@ func (p converter) convert(ctx context.Context, user string) (converted bool, er
 	}
 	f, doc, err := p.Feeds.Store.SavedDocument(ctx, user, Public)
 	if fault.CodeOf(err) == fault.NotFound || err == nil && (f.Version == 0 || len(doc) == 0) {
-		return false, nil // no document was ever saved
+		return false, nil // the user has never saved a document
 	}
 	if err != nil {
 		return false, err
@@ -81,10 +82,10 @@ func (p converter) applyCorrections(ctx context.Context, user string, posts []Po
 		if err != nil {
 			return err
 		}
-		if saved.Link == p.Address(was) { // the feed contains the post's URL if there is no link
+		if saved.Link == p.Address(was) { // in a feed, the link of a post without a link is its own URL
 			saved.Link = ""
 		}
-		if page := p.items().page(was); len(was.Hashtags) > 0 { // a document has no relative URLs
+		if page := p.items().page(was); len(was.Hashtags) > 0 { // the links of hashtags are absolute in a document
 			was.HTML = onPage(was.HTML, page)
 			saved.HTML = onPage(saved.HTML, page)
 		}
@@ -126,8 +127,8 @@ func sameNode(a, b Node) bool {
 	return a.HTML == b.HTML && slices.EqualFunc(a.Nodes, b.Nodes, sameNode)
 }
 
-// FromFeed converts the items of a feed to posts, newest first; at is the date of items without
-// one. Data without a field is stored in Rest and written again.
+// FromFeed converts the items of a feed to posts, newest first. An item without a date gets the
+// date at. FromFeed stores data that has no field in [Post] in Rest, and Item writes it again.
 func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 	posts := make([]Post, 0, len(f.Items))
 	for i := range f.Items {
@@ -135,7 +136,7 @@ func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 		if f.Format == feed.Atom && hasMadeTitle(&f.Items[i]) {
 			post.Title = ""
 		}
-		if post.PublishedAt.IsZero() { // in the order of the feed
+		if post.PublishedAt.IsZero() { // later items get earlier dates
 			post.PublishedAt = at.Add(-time.Duration(i) * time.Millisecond)
 		}
 		if post.UpdatedAt.Before(post.PublishedAt) {

@@ -15,7 +15,8 @@ import (
 const typeRSS = "application/rss+xml; charset=utf-8"
 
 // document returns a function that builds the public feed of a user from the newest posts, always
-// as RSS 2.0. If the posts exceed one document, the oldest are left to the archive.
+// as RSS 2.0. If the posts exceed the size of one document, the document omits the oldest posts,
+// which the archive pages contain.
 //
 // spec:rsscloud-2009#save-rss
 func (p *Posts) document(user string) func(w Writer, newest []Post) (Saving, error) {
@@ -56,32 +57,32 @@ func (p *Posts) written(w Writer, posts, all []Post) ([]byte, *feed.Feed, error)
 	return doc, f, nil
 }
 
-// archiveBefore returns the archive page that continues a feed of these posts without a gap; 0:
-// there is none. all are the posts that the store returned: the newest Window, and older ones down
-// to the end of an archive page.
+// archiveBefore returns the number of the archive page that continues a feed of these posts without
+// a gap; 0: no page. all are the posts that the store returned: the newest Window posts, and older
+// posts down to the end of an archive page.
 //
 // spec:rfc5005#archived-prev
 func (p *Posts) archiveBefore(posts, all []Post) int64 {
 	var seqs []int64
-	missed := int64(0) // newest Seq that is not in posts
+	missed := int64(0) // newest Seq in all that is not in posts
 	for _, post := range all {
 		seqs = append(seqs, post.Seq)
 		if !slices.ContainsFunc(posts, func(o Post) bool { return o.Seq == post.Seq }) {
 			missed = max(missed, post.Seq)
 		}
 	}
-	if len(seqs) < p.window() { // the store has no other posts
+	if len(seqs) < p.window() { // the user has fewer posts than one window
 		return p.ArchiveOf(missed)
 	}
 	slices.SortFunc(seqs, func(a, b int64) int { return cmp.Compare(b, a) })
-	// The Seq of the oldest post in the window determines that page, even if the posts after the
-	// page's end were deleted.
+	// The Seq of the oldest post in the window determines the page, even if the posts between that
+	// Seq and the end of the page were deleted.
 	oldest := seqs[p.window()-1]
 	return max((oldest-1)/int64(p.window()), p.ArchiveOf(missed))
 }
 
-// ArchiveOf returns the number of the archive page, from 1, that contains the post with this Seq;
-// 0: none.
+// ArchiveOf returns the number, from 1, of the archive page that contains the post with this Seq;
+// 0: no page.
 func (p *Posts) ArchiveOf(seq int64) int64 {
 	if seq < 1 {
 		return 0

@@ -9,30 +9,31 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// EditDraftKey returns the key of the draft with the unpublished change of a published or scheduled
-// post. The post itself is unchanged until the change is published.
+// EditDraftKey returns the key of the draft that holds the unpublished change of a published or
+// scheduled post. The post itself is unchanged until the change is published.
 func EditDraftKey(post int64) string { return "edit-" + strconv.FormatInt(post, 10) }
 
 var editDraftForm = regexp.MustCompile(`^edit-([1-9][0-9]{0,17})$`)
 
-// EditedPost returns the ID of the post whose change the draft p holds; 0: p is not such a draft.
+// EditedPost returns the ID of the post whose change the draft p holds; 0: p holds no change of a
+// post.
 func EditedPost(p Post) int64 {
 	m := editDraftForm.FindStringSubmatch(p.Key)
 	if m == nil {
 		return 0
 	}
-	n, _ := strconv.ParseInt(m[1], 10, 64) // cannot fail
+	n, _ := strconv.ParseInt(m[1], 10, 64) // editDraftForm matches only digits
 	return n
 }
 
 // DraftEdit is an unpublished text to save.
 type DraftEdit struct {
 	User, Via string
-	ID, Base  int64 // post and revision that the text is based on; 0: a new post
-	// Draft and DraftBase identify the draft with the change of a published post, and its revision.
-	// 0: not known yet.
+	ID, Base  int64 // ID and Base are the post and the revision that the text is based on; 0: a new post
+	// Draft and DraftBase are the ID and the revision of the draft that holds the change of a
+	// published post. 0: the caller does not know the draft yet.
 	Draft, DraftBase int64
-	Key              string // for a new post, see [Post].Key
+	Key              string // key of a new post, see [Post].Key
 	Asked            bool   // the author asked for the save; false: it is automatic
 	Change           func(c *Content) error
 }
@@ -69,7 +70,7 @@ func (p *Posts) SaveDraft(ctx context.Context, d DraftEdit) (DraftEdit, error) {
 	if d.Draft == 0 {
 		e.Key = EditDraftKey(d.ID)
 	} else if at, err := p.Get(ctx, d.User, d.Draft); err != nil || at.State != Draft || EditedPost(at) != d.ID {
-		e.ID, e.Base, e.Key = 0, 0, EditDraftKey(d.ID) // the draft was discarded
+		e.ID, e.Base, e.Key = 0, 0, EditDraftKey(d.ID) // the author has discarded the draft
 	}
 	draft, err := p.saveRepeated(ctx, e)
 	if err == nil {
@@ -78,7 +79,8 @@ func (p *Posts) SaveDraft(ctx context.Context, d DraftEdit) (DraftEdit, error) {
 	return d, err
 }
 
-// EditDraft returns the draft with the change of a post. fault.NotFound: there is none.
+// EditDraft returns the draft that holds the change of a post. fault.NotFound: the post has no such
+// draft.
 func (p *Posts) EditDraft(ctx context.Context, user string, post int64) (Post, error) {
 	draft, err := p.ByKey(ctx, user, EditDraftKey(post), "")
 	if err == nil && draft.State != Draft {
@@ -87,7 +89,8 @@ func (p *Posts) EditDraft(ctx context.Context, user string, post int64) (Post, e
 	return draft, err
 }
 
-// DiscardEditDraft deletes the draft with the change of a post, if there is one.
+// DiscardEditDraft deletes the draft that holds the change of a post. It does nothing if there is
+// no draft.
 func (p *Posts) DiscardEditDraft(ctx context.Context, user string, post int64, via string) error {
 	draft, err := p.EditDraft(ctx, user, post)
 	if err == nil {
@@ -99,8 +102,8 @@ func (p *Posts) DiscardEditDraft(ctx context.Context, user string, post int64, v
 	return err
 }
 
-// SaveOnce is like Save for a client that may repeat a request whose response it lost. If a post with
-// the same key exists, SaveOnce changes it to the content of e.
+// SaveOnce is like Save for a client that may repeat a request whose response was lost. If the user
+// has a post with the key of e, SaveOnce changes that post to the content of e.
 func (p *Posts) SaveOnce(ctx context.Context, e Edit) (Post, error) {
 	post, err := p.Save(ctx, e)
 	if err != nil || e.ID != 0 || e.Key == "" {
@@ -117,8 +120,8 @@ func (p *Posts) SaveOnce(ctx context.Context, e Edit) (Post, error) {
 	return p.Save(ctx, e)
 }
 
-// saveRepeated is like SaveOnce without a conflict if the draft already has the content of e: the client
-// repeats a save.
+// saveRepeated is like SaveOnce, but returns no conflict if the draft already has the content of e,
+// because then the client repeats an earlier save.
 func (p *Posts) saveRepeated(ctx context.Context, e Edit) (Post, error) {
 	post, err := p.SaveOnce(ctx, e)
 	if fault.CodeOf(err) != fault.Conflict || e.ID == 0 {

@@ -8,12 +8,12 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// dueEvery is the maximum interval between checks for scheduled posts, which may come from other
-// processes or follow a change of the clock.
+// dueEvery is the maximum interval between checks for due posts. The checks find posts that other
+// processes scheduled, and posts that became due because the clock changed.
 const dueEvery = 10 * time.Second
 
-// PublishDue publishes the due scheduled posts and returns their number. Two processes can call it
-// at once: each post is published once.
+// PublishDue publishes the due scheduled posts and returns the number of published posts. If two
+// processes call it at the same time, each post is published once.
 func (p *Posts) PublishDue(ctx context.Context) (int, error) {
 	done := 0
 	for {
@@ -43,13 +43,13 @@ func (p schedule) publishOne(ctx context.Context, post Post) (bool, error) {
 		return false, err
 	case fault.Conflict, fault.NotFound, fault.Gone:
 		if now, look := p.Store.Post(ctx, post.User, post.ID); look != nil || now.Revision != post.Revision {
-			return false, nil // another process published or changed it
+			return false, nil // another process has published or changed the post
 		}
 	}
 	if err == nil {
 		return true, nil
 	}
-	// The post cannot be published. It becomes a draft, so it is not tried forever.
+	// The post cannot be published. It becomes a draft, so that Run does not retry it forever.
 	p.log().WarnContext(ctx, "a scheduled post could not be published; it is a draft now", "user", post.User, "post", post.ID, "err", err)
 	_, err = p.Save(ctx, Edit{User: post.User, ID: post.ID, Base: post.Revision, To: Draft, Via: "schedule", NoUndo: true})
 	if fault.CodeOf(err) == fault.Unavailable || ctx.Err() != nil {
@@ -110,8 +110,8 @@ func (p *Posts) wakeRun() {
 
 func (p *Posts) init() { p.start.Do(func() { p.wakeups = make(chan struct{}, 1) }) }
 
-// Sweep deletes undo states and deleted posts that can no longer be restored. Call it about once an
-// hour.
+// Sweep deletes expired undo states, and deleted posts that can no longer be restored. Call it
+// about once an hour.
 func (p *Posts) Sweep(ctx context.Context) error {
 	now := p.now()
 	if err := p.Store.SweepPosts(ctx, now, now.Add(-30*24*time.Hour)); err != nil {

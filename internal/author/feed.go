@@ -16,7 +16,8 @@ import (
 	"cloudburst/internal/text"
 )
 
-// The feeds of each user: a public one, and one for readers with a secret.
+// Public is the name of a user's public feed. Private is the name of the feed of [DefaultGroup],
+// which readers fetch with a secret.
 const Public, Private = "rss", "private"
 
 // MaxDocument is the maximum size of a document in bytes.
@@ -24,19 +25,19 @@ const MaxDocument = inspect.MaxBytes
 
 // Feed is the state of a feed without its document.
 type Feed struct {
-	User, Name string // Name is Public, or that of a group, see [GroupFeed]
-	Version    int64  // increases by one with each change of the document, from 1
+	User, Name string // Name is Public, or the name of a group's feed, see [GroupFeed]
+	Version    int64  // number of the document's version: 1, and increased by one with each change
 	Notified   int64  // last version that subscribers were notified of
 	SavedAt    time.Time
 	Type       string // Content-Type of the document
-	Size       int64  // bytes of the document
+	Size       int64  // size of the document in bytes
 	MovedTo    string // new URL of the feed; "": it has not moved
-	Temporary  bool   // MovedTo is temporary: readers keep the URL here
-	Gone       bool   // the feed has ended
+	Temporary  bool   // the move is temporary: readers keep the URL on this server
+	Gone       bool   // the author has ended the feed
 	Title      string // plain text, at most 255 characters
 	Items      int
-	Push       Push // cloud or hub in the document
-	AddCloud   bool // serve the public document with this server's cloud and hub if it has none
+	Push       Push // whether the document names a cloud or a hub
+	AddCloud   bool // add this server's cloud and hub to the served public document if it names neither
 }
 
 // Push records whether a saved document names a cloud or a hub.
@@ -49,10 +50,11 @@ const (
 	PushNoPlace = inspect.PushNoPlace
 )
 
-// Warning returns a warning for the author about the document, in one or two sentences; "": none.
+// Warning returns a warning for the author about the document, in one or two sentences; "": no
+// warning.
 func (f Feed) Warning() string {
 	switch {
-	case f.Name != Public, f.Gone, f.MovedTo != "": // the document is not served here
+	case f.Name != Public, f.Gone, f.MovedTo != "": // this server does not serve the document as the public feed
 	case f.Push == PushNoPlace:
 		return "The document names neither a cloud nor a hub, and its format has no place for them: programs that look for them there learn of changes only when they read it again."
 	case f.Push == PushMissing && !f.AddCloud:
@@ -66,23 +68,24 @@ type Feeds struct {
 	Store Store
 	Now   func() time.Time // nil: time.Now
 	Log   *slog.Logger     // nil is silent
-	// CheckUser returns a fault if there is no such user or the user may not publish. nil: every
-	// user may publish.
+	// CheckUser returns a fault if the user does not exist or may not publish. nil: every user may
+	// publish.
 	CheckUser func(ctx context.Context, user string) error
-	// Notify notifies subscribers of a new version of a feed, public or private. After an error it is
-	// called again later, with the version at that time. nil: no notifications.
+	// Notify notifies subscribers of a new version of a feed, public or private. After an error,
+	// NotifyPending calls Notify again with the version at that time. nil: nobody is notified.
 	Notify func(ctx context.Context, f Feed) error
-	// OnNotifyFailure is called when a notification failed and NotifyPending should be called soon.
-	// It must not block. nil: no call.
+	// OnNotifyFailure is called after a failed notification, so that the caller runs NotifyPending
+	// soon. It must not block. nil: not called.
 	OnNotifyFailure func()
-	// Own returns the user whose feed has a URL; "": the URL is not of this server. nil: no URL is.
+	// Own returns the user whose feed has this URL; "": the URL is not on this server. nil: no URL
+	// is on this server.
 	Own func(url string) string
-	// Shared means that other processes write to the same store.
+	// Shared means that other processes write to the same store, so cached feeds can be outdated.
 	Shared bool
-	// Memory limits the cached documents in bytes [32 MiB].
+	// Memory is the maximum size of all cached documents in bytes [32 MiB].
 	Memory int64
-	// Events returns the stamped events of a new version of a public feed. They are stored with the
-	// version and then passed to Publish. nil: none.
+	// Events returns the events, with their times set, of a new version of a public feed. The store
+	// saves them with the version; then they are passed to Publish. nil: no events.
 	Events  func(f Feed, via string) []event.Event
 	Publish func(events ...event.Event)
 
@@ -91,20 +94,20 @@ type Feeds struct {
 	inspections chan struct{}
 }
 
-// Save stores a document as the next version of a feed, whatever the current version is; see
-// [Feeds.Put]. It must be XML, in UTF-8 unless it declares another encoding.
+// Save stores a document as the next version of a feed and replaces any current version; see
+// [Feeds.Put]. The document must be XML, in UTF-8 unless it declares another encoding.
 func (s *Feeds) Save(ctx context.Context, user, name string, doc []byte, via string) (Feed, error) {
 	return s.Put(ctx, Document{User: user, Name: name, Bytes: doc, Via: via})
 }
 
-// Feed returns a feed. fault.NotFound.
+// Feed returns a feed without its document. fault.NotFound: the feed does not exist.
 func (s *Feeds) Feed(ctx context.Context, user, name string) (Feed, error) {
 	f, _, err := s.find(ctx, user, name, false)
 	return f, err
 }
 
 // Document returns a feed with its document, which is shared and must not be modified.
-// fault.NotFound.
+// fault.NotFound: the feed does not exist.
 func (s *Feeds) Document(ctx context.Context, user, name string) (Feed, []byte, error) {
 	return s.find(ctx, user, name, true)
 }
@@ -116,8 +119,8 @@ func (s *Feeds) Move(ctx context.Context, user, name, to string) (Feed, error) {
 	return s.move(ctx, user, name, Place{MovedTo: to})
 }
 
-// MoveTemporarily redirects readers to another URL until Restore; they keep the URL of the feed
-// here.
+// MoveTemporarily redirects readers to another URL until Restore. Readers keep the URL of the feed
+// on this server.
 //
 // spec:feedstate-2007#redirect-publish
 func (s *Feeds) MoveTemporarily(ctx context.Context, user, name, to string) (Feed, error) {
@@ -148,8 +151,8 @@ func (s *Feeds) Restore(ctx context.Context, user, name string) (Feed, error) {
 }
 
 // AddCloud sets whether a user's public document is served with the cloud and the hub of this
-// server if it has neither. A change is a new version of the feed. Errors: fault.NotFound before
-// the first save; fault.Unavailable.
+// server if it has neither. A change is a new version of the feed. Errors: fault.NotFound (the user
+// has not saved a feed), fault.Unavailable.
 //
 // spec:cloudburst#add-cloud
 func (s *Feeds) AddCloud(ctx context.Context, user string, on bool) (Feed, error) {
@@ -177,17 +180,17 @@ func (s *Feeds) setPlace(ctx context.Context, user, name string, place Place) (F
 	return f, err
 }
 
-// List lists feeds by user and name, after the given one ("alice/rss"; "": from the beginning).
-// limit is at most 1,000; 0 means 100.
+// List lists feeds by user and name, after the feed with the key after ("alice/rss"; "": from the
+// beginning). limit is at most 1,000; 0 means 100.
 func (s *Feeds) List(ctx context.Context, after string, limit int) ([]Feed, error) {
 	user, name, _ := strings.Cut(after, "/")
 	return s.Store.SavedFeeds(ctx, user, name, limit)
 }
 
-// maxMoveURL is the maximum length of the new URL of a moved feed in bytes.
+// maxMoveURL is the maximum length in bytes of the URL that a feed moves to.
 const maxMoveURL = 2048
 
-// checkAddress returns a fault.Invalid if a feed cannot move to a URL.
+// checkAddress returns a fault.Invalid if a feed cannot move to this URL.
 func checkAddress(to string) error {
 	u, err := url.Parse(to)
 	switch {
@@ -204,7 +207,7 @@ func checkAddress(to string) error {
 	return nil
 }
 
-// checkFeed rejects names of feeds for which users cannot save a document.
+// checkFeed returns a fault if users cannot save a document for a feed with this name.
 func checkFeed(user, name string) error {
 	if name == Public || name == Private {
 		return nil
@@ -226,7 +229,8 @@ func (s *Feeds) log() *slog.Logger {
 	return cmp.Or(s.Log, slog.New(slog.DiscardHandler))
 }
 
-// key returns the name of a feed in the log: "alice/rss". It names no group.
+// key returns the name of a feed for the log: "alice/rss". The key of a private feed does not
+// contain the group.
 func (f Feed) key() string {
 	if f.Name != Public {
 		return f.User + "/" + Private
@@ -234,5 +238,6 @@ func (f Feed) key() string {
 	return f.User + "/" + f.Name
 }
 
-// FeedPath returns the path of the public feed of an author as it is saved: "/alice/rss.xml".
+// FeedPath returns the path of the public feed of an author as the author saved it:
+// "/alice/rss.xml".
 func FeedPath(user string) string { return "/" + url.PathEscape(user) + "/rss.xml" }

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Limits of the list of a user's feeds. Beyond them, the oldest archive pages are omitted.
+// Limits of the list of a user's feeds. A longer list omits the oldest archive pages.
 const (
 	maxListedCategories = 1000
 	maxListedArchives   = 1000

@@ -17,14 +17,14 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Group is a list of readers, who read the posts for the group in a private feed. Every user has the
-// group [DefaultGroup], whose feed is the one named [Private].
+// Group is a list of readers that an author defines. Its readers get the posts for the group in a
+// private feed. Every user has the group [DefaultGroup], whose feed has the name [Private].
 type Group struct {
-	Slug        string `json:"slug"` // lowercase letters, digits, - and _, at most 20; it never changes
+	Slug        string `json:"slug"` // at most 20 lowercase letters, digits, - and _; never changes
 	Name        string `json:"name"` // plain text, one line, at most 100 characters
 	Description string `json:"description,omitempty"`
-	// DeletedAt is when the author deleted the group; zero: never. The posts and secrets of a deleted
-	// group stay stored, and its feed is not served.
+	// DeletedAt is the time when the author deleted the group; zero: not deleted. The posts and
+	// secrets of a deleted group stay stored, and its feed is not served.
 	DeletedAt time.Time `json:"deletedAt,omitzero"`
 }
 
@@ -33,9 +33,9 @@ const DefaultGroup = "private"
 
 // Limits of groups.
 const (
-	MaxGroups      = 100 // of a user, including deleted ones
+	MaxGroups      = 100 // maximum groups of a user, including deleted groups
 	MaxGroupSlug   = 20
-	maxDescription = 500 // characters
+	maxDescription = 500 // maximum characters of a description
 
 	// GroupWindow is the maximum number of posts in the feed of a group, which has no archive.
 	GroupWindow = 100
@@ -51,7 +51,8 @@ func GroupFeed(slug string) string {
 	return Private + "-" + slug
 }
 
-// GroupOf returns the group with a feed of this name; ok is false for other feeds.
+// GroupOf returns the slug of the group whose feed has this name. ok is false if the name is not
+// that of a group's feed.
 func GroupOf(name string) (slug string, ok bool) {
 	if name == Private {
 		return DefaultGroup, true
@@ -68,17 +69,17 @@ func GroupBase(user, slug string) string {
 	return base
 }
 
-// HasReaders reports whether readers see a post in this state: everyone, or those of its groups.
+// HasReaders reports whether other people can read a post in this state: everyone, or only the
+// readers of the post's groups.
 func (s State) HasReaders() bool { return s == Published || s == ForGroups }
 
 // IsDeleted reports whether the author deleted the group.
 func (g Group) IsDeleted() bool { return !g.DeletedAt.IsZero() }
 
-// Groups manages the groups of users and the private feeds of their posts. Its Posts change and read
-// posts.
+// Groups manages the groups of users and the private feeds of the groups.
 type Groups struct{ *Posts }
 
-// AllGroups returns the groups of a writer, including deleted ones, the default group first.
+// AllGroups returns the groups of a writer, including deleted groups. The default group is first.
 func (f *Profile) AllGroups() []Group {
 	if slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Slug == DefaultGroup }) {
 		return slices.Clone(f.Groups)
@@ -86,13 +87,13 @@ func (f *Profile) AllGroups() []Group {
 	return append([]Group{{Slug: DefaultGroup, Name: "Private"}}, f.Groups...)
 }
 
-// Groups returns the groups of a user, including deleted ones, the default group first.
+// Groups returns the groups of a user, including deleted groups. The default group is first.
 func (p Groups) Groups(ctx context.Context, user string) ([]Group, error) {
 	w, err := p.Store.Writer(ctx, user)
 	return w.AllGroups(), err
 }
 
-// Group returns a group that is not deleted. fault.NotFound.
+// Group returns a group. fault.NotFound: the group does not exist or is deleted.
 func (p Groups) Group(ctx context.Context, user, slug string) (Group, error) {
 	all, err := p.Groups(ctx, user)
 	if err != nil {
@@ -110,8 +111,9 @@ func noGroup(user, slug string) error {
 	return fault.New(fault.NotFound, "%s has no group %q.", user, clip(slug))
 }
 
-// AddGroup creates a group. Without a Slug, the slug is made from the Name. Errors: fault.Invalid;
-// Conflict (the slug is taken, also by a deleted group, or there are 100 groups); and those of Save.
+// AddGroup creates a group. If Slug is "", AddGroup derives the slug from Name. Errors:
+// fault.Invalid; fault.Conflict (a group, possibly deleted, has the slug, or the user has 100
+// groups); and the faults of [Posts.Save].
 func (p Groups) AddGroup(ctx context.Context, user string, g Group) (Group, error) {
 	g.DeletedAt = time.Time{}
 	if g.Slug = strings.TrimSpace(g.Slug); g.Slug == "" {
@@ -138,14 +140,16 @@ func (p Groups) AddGroup(ctx context.Context, user string, g Group) (Group, erro
 	return g, err
 }
 
-// asciiSlug returns the letters a to z and the digits of a name in lowercase, with - for the rest.
+// asciiSlug returns a name in lowercase with a hyphen for each sequence of characters other than a
+// to z and digits.
 func asciiSlug(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}), "-")
 }
 
-// ChangeGroup changes the name and the description of a group. fault.NotFound, Invalid.
+// ChangeGroup changes the name and the description of a group. Errors: fault.NotFound (the group
+// does not exist), fault.Invalid.
 func (p Groups) ChangeGroup(ctx context.Context, user, slug string, change func(*Group)) (Group, error) {
 	return p.changeGroup(ctx, user, slug, func(g *Group) error {
 		if g.IsDeleted() {
@@ -156,8 +160,9 @@ func (p Groups) ChangeGroup(ctx context.Context, user, slug string, change func(
 	})
 }
 
-// RemoveGroup deletes a group. Its feed is no longer served; its secrets and posts stay stored, and
-// nobody but the author sees the posts that are for no other group. fault.NotFound.
+// RemoveGroup deletes a group. Its feed is no longer served. Its secrets and posts stay stored, and
+// only the author sees the posts that are for no other group. fault.NotFound: the group does not
+// exist.
 func (p Groups) RemoveGroup(ctx context.Context, user, slug string) (Group, error) {
 	return p.changeGroup(ctx, user, slug, func(g *Group) error {
 		if g.IsDeleted() {
@@ -168,7 +173,7 @@ func (p Groups) RemoveGroup(ctx context.Context, user, slug string) (Group, erro
 	})
 }
 
-// RestoreGroup reverts RemoveGroup. fault.NotFound.
+// RestoreGroup reverts RemoveGroup. fault.NotFound: the group does not exist.
 func (p Groups) RestoreGroup(ctx context.Context, user, slug string) (Group, error) {
 	return p.changeGroup(ctx, user, slug, func(g *Group) error {
 		g.DeletedAt = time.Time{}
@@ -192,7 +197,7 @@ func (p Groups) changeGroup(ctx context.Context, user, slug string, change func(
 	return changed, err
 }
 
-// setGroups changes the list of groups and rebuilds the feed of one of them.
+// setGroups changes the list of groups of a user and rebuilds the feed of the group slug.
 func (p Groups) setGroups(ctx context.Context, user, slug string, change func([]Group) ([]Group, error)) error {
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return err
@@ -210,7 +215,7 @@ func (p Groups) setGroups(ctx context.Context, user, slug string, change func([]
 	return p.rebuildGroups(ctx, user, Group{Slug: slug})
 }
 
-// rebuildGroups writes the feeds of groups again, without a change of a post or of the public feed.
+// rebuildGroups rebuilds the feeds of groups. It changes neither posts nor the public feed.
 func (p Groups) rebuildGroups(ctx context.Context, user string, groups ...Group) error {
 	if len(groups) == 0 {
 		return nil
@@ -244,8 +249,8 @@ func checkGroup(g *Group) error {
 	return nil
 }
 
-// checkGroups returns a fault if a post names a group that its user does not have. Groups that the
-// post already names are accepted, because they may be deleted.
+// checkGroups returns a fault if a post names a group that its user does not have. A group that the
+// post already names is accepted even if it is deleted.
 func (p editing) checkGroups(ctx context.Context, was, next *Content) error {
 	if len(next.Groups) == 0 || slices.Equal(was.Groups, next.Groups) {
 		return nil
@@ -284,8 +289,9 @@ func groupNames(slugs []string) ([]string, error) {
 	return all, nil
 }
 
-// groupDocument returns a function that builds the feed of a group as RSS 2.0. Its files have URLs
-// below the private feed, because they need the same secret.
+// groupDocument returns a function that builds the feed of a group as RSS 2.0. The URLs of files in
+// its posts are below the URL of the private feed, because readers need the same secret for the
+// files.
 func groupDocument(p *Posts, user string) func(w Writer, slug string, newest []Post) (Saving, error) {
 	return func(w Writer, slug string, newest []Post) (Saving, error) {
 		g := Group{Slug: slug, Name: slug}

@@ -11,17 +11,17 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Hints define when feed readers poll a user's feed. Feeds made of posts contain them; a saved
-// document keeps its own. The zero value contains none.
+// Hints state when feed readers should poll a user's feed. Only feeds that are made of posts
+// contain them. The zero value has no hints.
 //
 // spec:feedstate-2007#skip-publish
 type Hints struct {
-	TTL             int       `json:"ttl,omitempty"`             // minutes
-	SkipHours       []int     `json:"skipHours,omitempty"`       // of GMT, 0 to 23
-	SkipDays        []string  `json:"skipDays,omitempty"`        // "Monday" to "Sunday"
-	UpdatePeriod    string    `json:"updatePeriod,omitempty"`    // "hourly" to "yearly"
-	UpdateFrequency int       `json:"updateFrequency,omitempty"` // times in a period; 0: once
-	UpdateBase      time.Time `json:"updateBase,omitzero"`       // start of the periods
+	TTL             int       `json:"ttl,omitempty"`             // minutes between two polls
+	SkipHours       []int     `json:"skipHours,omitempty"`       // hours in GMT without polls, 0 to 23
+	SkipDays        []string  `json:"skipDays,omitempty"`        // days without polls, "Monday" to "Sunday"
+	UpdatePeriod    string    `json:"updatePeriod,omitempty"`    // one of Periods
+	UpdateFrequency int       `json:"updateFrequency,omitempty"` // polls in each period; 0: one poll
+	UpdateBase      time.Time `json:"updateBase,omitzero"`       // time when a period begins
 }
 
 // IsZero reports whether there are no hints.
@@ -29,14 +29,14 @@ func (h Hints) IsZero() bool { return reflect.ValueOf(h).IsZero() }
 
 // Limits of hints.
 const (
-	maxTTL       = 525_600 // minutes: a year
+	maxTTL       = 525_600 // in minutes: one year
 	maxFrequency = 1000
 )
 
-// Periods returns the periods of the RSS syndication module.
+// Periods returns the values of UpdatePeriod in the RSS syndication module, shortest first.
 func Periods() []string { return []string{"hourly", "daily", "weekly", "monthly", "yearly"} }
 
-// check normalizes the hints. Its faults name the value.
+// check normalizes the hints. It returns a fault.Invalid that names the first invalid value.
 func (h *Hints) check() error {
 	if h.TTL < 0 || h.TTL > maxTTL {
 		return hintFault("ttl", "%d is not a time to live: it must be 1 to %d minutes, or 0 for none.", h.TTL, maxTTL)

@@ -14,21 +14,20 @@ import (
 
 func textOf(html string) string { return sanitize.Text(html) }
 
-// maxRest limits the JSON of those elements of an imported item that have no field in [Post], in
-// bytes.
+// maxRest is the maximum size of [Content].Rest of an imported post, in bytes of JSON.
 const maxRest = 1 << 20
 
-// Size of one transaction.
+// Limits of one transaction of an import. A transaction ends as soon as it reaches one limit.
 const (
-	importBatch = 500      // posts
-	importBytes = 16 << 20 // bytes of their texts
+	importBatch = 500      // number of posts
+	importBytes = 16 << 20 // bytes of the posts' sources and HTML
 )
 
-// Import adds posts with their dates and GUIDs to those of a user. Posts whose GUID exists are
-// skipped, so an import can be repeated; after an error, earlier posts stay. Posts without a GUID
-// get one. Invalid parts (an invalid link, a text that is too long) are removed from a post, not
-// the post. The feed is rebuilt once at the end, without a notification per post. progress is
-// called with the number of processed posts; nil: no calls.
+// Import adds posts with their dates and GUIDs to the posts of a user. It skips posts whose GUID
+// exists, so an import can be repeated; after an error, the posts that were already added stay.
+// Posts without a GUID get a new GUID. Import removes invalid parts, such as an invalid link or a
+// text that is too long, from a post and imports the rest. It rebuilds the feed once at the end and
+// notifies subscribers once. It calls progress with the number of processed posts; nil: no calls.
 func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress func(done int)) (added int, err error) {
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return 0, err
@@ -77,7 +76,8 @@ func (p *Posts) add(ctx context.Context, user string, posts []Post, progress fun
 	return added, nil
 }
 
-// imported returns a valid post from an imported one.
+// imported returns an imported post with invalid values corrected, and with the HTML that o
+// renders.
 func (p *Posts) imported(o Composer, post Post) (Post, error) {
 	post.User, post.ID = o.user, 0
 	post.Content = post.Content.Clone()
@@ -150,7 +150,7 @@ func dropInvalid(c *Content) {
 	}
 	c.Categories = validCategories(c.Categories)
 	if _, err := groupNames(c.Groups); err != nil {
-		c.Groups = []string{DefaultGroup} // never public
+		c.Groups = []string{DefaultGroup} // a post whose groups are invalid must not become public
 	}
 	c.Enclosures = validEnclosures(c.Enclosures)
 	left, count := MaxSource-len(c.Source), 0

@@ -15,13 +15,13 @@ import (
 // itemWriter converts posts to feed items.
 type itemWriter struct {
 	origin string                   // URL of this server: "https://example.org"
-	locate func(path string) string // see [Posts].Locate; nil: at origin
+	locate func(path string) string // see [Posts].Locate; nil: all paths are at origin
 }
 
 func (p *Posts) items() itemWriter { return itemWriter{p.origin(), p.Locate} }
 
-// Path returns the path of a post's page by its UTC date: "/alice/2026/11/22/hello". It is "" for a
-// post that was never published or is private.
+// Path returns the path of a post's page by its UTC date: "/alice/2026/11/22/hello". The path is ""
+// for a post that was never published or is private.
 func (p *Posts) Path(post Post) string { return p.items().path(post) }
 
 func (w itemWriter) path(post Post) string { return PathOf(post) }
@@ -34,7 +34,7 @@ func PathOf(post Post) string {
 	return "/" + post.User + post.PublishedAt.UTC().Format("/2006/01/02/") + url.PathEscape(post.Slug)
 }
 
-// Address returns the URL of Path.
+// Address returns the URL of a post's page; see [Posts.Path].
 func (p *Posts) Address(post Post) string { return p.items().address(post) }
 
 func (w itemWriter) address(post Post) string {
@@ -45,7 +45,7 @@ func (w itemWriter) address(post Post) string {
 	return w.at(path)
 }
 
-// at returns the URL of a path of this server.
+// at returns the URL of a path on this server.
 func (w itemWriter) at(path string) string {
 	if w.locate != nil {
 		return w.locate(path)
@@ -60,7 +60,7 @@ func (p *Posts) origin() string {
 	return p.Origin()
 }
 
-// absolute returns a URL for a URL or a path of this server.
+// absolute returns the URL of a path on this server, and a URL unchanged.
 func (w itemWriter) absolute(ref string) string {
 	if strings.HasPrefix(ref, "/") {
 		return w.at(ref)
@@ -102,8 +102,8 @@ func (w itemWriter) item(post Post) feed.Item {
 	return it
 }
 
-// excerptOf returns the author's excerpt; "": none. MetaWeblog stores it in the summary of Rest,
-// Micropub in a property.
+// excerptOf returns the excerpt that the author wrote; "": no excerpt. MetaWeblog clients store it
+// in the summary of Rest, and Micropub clients in a property.
 func excerptOf(c *Content) string {
 	if c.Rest != nil && c.Rest.Summary.Value != "" {
 		return c.Rest.Summary.Value
@@ -129,7 +129,7 @@ func images(c *Content) string {
 	return b.String()
 }
 
-// cardLink returns HTML with the link of a post's card, unless the text has that link.
+// cardLink returns HTML with the link of a post's card; "" if the text already contains the link.
 //
 // spec:cloudburst#link-card
 func cardLink(c *Content) string {
@@ -167,7 +167,7 @@ func categoriesOf(labels []string, rest []feed.Category) []feed.Category {
 	var all []feed.Category
 	for _, l := range labels {
 		c := feed.Category{Term: l}
-		for _, r := range rest { // keeps the domain of an imported category
+		for _, r := range rest { // an imported category keeps its domain
 			if r.Term == l {
 				c = r
 			}
@@ -185,7 +185,7 @@ func (w itemWriter) enclosuresOf(list []Enclosure) []feed.Enclosure {
 	return all
 }
 
-// Channel returns posts as a feed of their writer, without the feed's own URL, cloud and hubs.
+// Channel returns posts as a feed of the writer w. The feed lacks its own URL, cloud and hubs.
 func (p *Posts) Channel(w Writer, posts []Post) *feed.Feed {
 	f := &feed.Feed{
 		Format: feed.RSS, Version: "2.0", Title: plainText(w.Title), Subtitle: plainText(w.Blurb), Language: w.Language,
@@ -232,7 +232,7 @@ func plainText(s string) feed.Text {
 	return feed.Text{Value: s, Type: "text/plain"}
 }
 
-// htmlText returns HTML text with references resolved against a page.
+// htmlText returns HTML as a feed text. References in the HTML are resolved against the URL page.
 func htmlText(s, language, page string) feed.Text {
 	if s == "" {
 		return feed.Text{}

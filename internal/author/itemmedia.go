@@ -8,11 +8,11 @@ import (
 	"cloudburst/feed"
 )
 
-// An RSS enclosure has a URL, a type and a length. Other data of a file is written as Media RSS for
-// the same URL.
+// An RSS enclosure has only a URL, a type and a length. The functions of this file write other data
+// of an enclosure as Media RSS with the same URL.
 
-// addMedia adds the data of files to an item's media. For items without a title, file titles are
-// omitted, because readers show them as the title of the item.
+// addMedia adds the data of files to the media of an item. It omits titles of files for an item
+// without a title, because readers would show them as the title of the item.
 //
 // spec:cloudburst#enclosures-described
 func (w itemWriter) addMedia(m *feed.Media, list []Enclosure, titled bool) *feed.Media {
@@ -39,8 +39,8 @@ func (w itemWriter) addMedia(m *feed.Media, list []Enclosure, titled bool) *feed
 	return m
 }
 
-// splitMedia returns the files of an item with the data of its media, and the media with other
-// data.
+// splitMedia returns the enclosures of an item with the data that its media has about them, and the
+// media with the remaining data.
 func splitMedia(it *feed.Item) (files []Enclosure, rest *feed.Media) {
 	for _, e := range it.Enclosures {
 		files = append(files, Enclosure{URL: e.URL, Type: e.Type, Length: e.Length, Title: e.Title, Duration: e.Duration})
@@ -72,8 +72,8 @@ func splitMedia(it *feed.Item) (files []Enclosure, rest *feed.Media) {
 	return files, &media
 }
 
-// isOwnMedia reports whether media has only data that addMedia writes; other media is preserved as
-// it is.
+// isOwnMedia reports whether media contains only data that addMedia writes. Other media is
+// preserved unchanged.
 func isOwnMedia(c feed.MediaContent) bool {
 	if isMarkup(c.Title) || isMarkup(c.Description) {
 		return false

@@ -11,9 +11,9 @@ import (
 	"cloudburst/internal/author/markup"
 )
 
-// A hierarchical post is written in three forms for different readers: as nested items, which have
-// all data; as an outline, which has the attributes and folding of headlines; and as a list in the
-// full text.
+// A hierarchical post is written in three forms, because feed readers support different forms: as
+// nested items, which have all data; as an outline, which has attributes and closed headlines; and
+// as a list in the full text.
 
 // nest adds the nested posts of a post to its item.
 //
@@ -34,7 +34,7 @@ func (w itemWriter) nest(it *feed.Item, post Post) {
 	if it.More == nil {
 		it.More = &feed.More{}
 	}
-	if was := it.More.Outlines; len(was) == 1 { // from an imported item
+	if was := it.More.Outlines; len(was) == 1 { // The imported item had one outline already.
 		root.Attrs = withAttrs(root.Attrs, was[0].Attrs)
 	}
 	it.More.Outlines = []feed.Outline{root}
@@ -48,7 +48,7 @@ func rootText(post Post) string {
 	return html.EscapeString(clipRunes(textOf(post.HTML), 200))
 }
 
-// withAttrs adds the attributes that do not exist yet.
+// withAttrs appends the attributes in more whose names are not in to.
 func withAttrs(to, more []feed.Attr) []feed.Attr {
 	for _, a := range more {
 		if _, exists := attrOf(to, a.Name); !exists {
@@ -93,7 +93,8 @@ func (w itemWriter) nested(nodes []Node, guid, page string) []feed.Item {
 	return all
 }
 
-// nodeMark returns the separator between a post's guid and a position in it.
+// nodeMark returns the separator between a post's guid and the position of a node in the guid of
+// the node.
 func nodeMark(guid string) string {
 	if strings.Contains(guid, "#") {
 		return "."
@@ -132,7 +133,7 @@ func writeList(b *strings.Builder, nodes []Node) {
 	b.WriteString("</ul>")
 }
 
-// listStart is the beginning of the list of nested posts.
+// listStart is the beginning of the HTML of nested posts.
 const listStart = "<ul><li>"
 
 // unlisted returns the text of an item without the list of nested items, if the full text is the
@@ -151,7 +152,8 @@ func unlisted(it *feed.Item) (feed.Text, bool) {
 // folded is the attribute by which outliners mark a closed headline.
 const folded = "collapse"
 
-// outlines returns nodes as headlines, with the attributes for outliners and the imported ones.
+// outlines returns nodes as headlines of an outline, with attributes that outliners read and the
+// imported attributes.
 func outlines(nodes []Node) []feed.Outline {
 	all := make([]feed.Outline, len(nodes))
 	for i, n := range nodes {
@@ -182,8 +184,8 @@ func outlines(nodes []Node) []feed.Outline {
 	return all
 }
 
-// nodesOf returns the nested posts of an item, or its outline if it has no nested items, and rest
-// without them.
+// nodesOf returns the nested posts of an item, or the headlines of its outline if the item has no
+// nested posts. rest is returned without them.
 func nodesOf(it, rest *feed.Item) ([]Node, *feed.Item) {
 	var heads []feed.Outline
 	if it.More != nil {
@@ -201,8 +203,8 @@ func nodesOf(it, rest *feed.Item) ([]Node, *feed.Item) {
 	return headlines(heads), rest
 }
 
-// rootOf reports whether an item's headlines are one headline for the item itself, with all others
-// below it.
+// rootOf reports whether heads is a single headline that stands for the item itself, with all other
+// headlines below it.
 func rootOf(it *feed.Item, heads []feed.Outline) bool {
 	switch {
 	case len(heads) != 1:
@@ -215,7 +217,8 @@ func rootOf(it *feed.Item, heads []feed.Outline) bool {
 	return text == words(it.Title) || strings.HasPrefix(strings.Join(strings.Fields(textOf(it.Summary.Value)), " "), text)
 }
 
-// itemNodes converts items to nodes; heads are their headlines, if the number matches.
+// itemNodes converts items to nodes. heads are the headlines of the items; they are ignored if
+// their number differs.
 func itemNodes(list []feed.Item, heads []feed.Outline) []Node {
 	if len(heads) != len(list) {
 		heads = nil
@@ -246,7 +249,7 @@ func itemNodes(list []feed.Item, heads []feed.Outline) []Node {
 	return all
 }
 
-// takeAttrs stores the attributes of a headline that its item has no field for.
+// takeAttrs stores the attributes of a headline for which a feed item has no field.
 func (n *Node) takeAttrs(attrs []feed.Attr) {
 	for _, a := range attrs {
 		switch {

@@ -14,8 +14,8 @@ const maxOutlineJSON = 4 << 20
 
 // ParseOutline parses headlines from text, one per line. A line is a child of the nearest earlier
 // line with less indentation. A tab counts as two spaces, and two spaces are one level. Lines
-// without text are ignored. Levels beyond MaxDepth are flattened. The error is a fault.Invalid:
-// more than MaxNodes lines.
+// without text are ignored. Levels beyond MaxDepth are flattened. fault.Invalid: the text has more
+// than MaxNodes lines.
 func ParseOutline(text string) ([]Node, error) {
 	type open struct{ width, at int }
 	var (
@@ -43,7 +43,7 @@ func ParseOutline(text string) ([]Node, error) {
 	return nodes, nil
 }
 
-// indent returns the level of a line by its leading white space.
+// indent returns the width of the leading white space of a line in spaces; a tab counts as two.
 func indent(line string) int {
 	width := 0
 	for _, c := range line {
@@ -59,8 +59,8 @@ func indent(line string) int {
 	return width / 2
 }
 
-// buildTree builds a tree from nodes and their depths, as long as these are at least at. It returns
-// the number of nodes taken.
+// buildTree builds a tree from nodes and their depths. It stops at the first node with a depth less
+// than at. taken is the number of nodes in the tree.
 func buildTree(flat []Node, depth []int, at int) (nodes []Node, taken int) {
 	for taken < len(flat) && depth[taken] >= at {
 		n := flat[taken]
@@ -107,9 +107,9 @@ func headline(n *Node) string {
 	return s
 }
 
-// RestoreAttributes copies fields from the headlines before an edit as text to the edited ones: to
-// headlines with the same text in the same order, and between two of these to headlines at the same
-// position. It modifies and returns edited.
+// RestoreAttributes copies fields from the headlines before an edit as text to the edited
+// headlines. It pairs headlines with the same text in the same order. Between two pairs, it pairs
+// headlines at the same position. It modifies and returns edited.
 func RestoreAttributes(before, edited []Node) []Node {
 	old, now := flatten(before, nil), flatten(edited, nil)
 	from, to := 0, 0
@@ -122,7 +122,7 @@ func RestoreAttributes(before, edited []Node) []Node {
 	return edited
 }
 
-// mergeRun pairs edited headlines by position if their number is unchanged.
+// mergeRun pairs headlines by position if the edit did not change their number.
 func mergeRun(old, now []*Node) {
 	if len(old) != len(now) {
 		return
@@ -132,8 +132,8 @@ func mergeRun(old, now []*Node) {
 	}
 }
 
-// mergeNode copies all fields except the children to now, and keeps the text of now if it was
-// edited.
+// mergeNode copies all fields of old except the children to now. If the text was edited, now keeps
+// its own text.
 func mergeNode(old, now *Node, edited bool) {
 	text, under := now.Text, now.Nodes
 	*now = *old
@@ -156,7 +156,7 @@ func matches(old, now []*Node) (pairs [][2]int) {
 	for i, n := range old {
 		places[headline(n)] = append(places[headline(n)], i)
 	}
-	var tails []int // ends of increasing runs, as in patience sorting
+	var tails []int // indexes in all of the ends of increasing runs, as in patience sorting
 	var all []struct{ old, now, before int }
 	for i, n := range now {
 		for _, at := range slices.Backward(places[headline(n)]) {
@@ -170,7 +170,7 @@ func matches(old, now []*Node) (pairs [][2]int) {
 				tails = append(tails, 0)
 			}
 			tails[k] = len(all) - 1
-			if len(all) > 20*MaxNodes { // bounds the work for repeated texts
+			if len(all) > 20*MaxNodes { // limits the work for texts that occur many times
 				break
 			}
 		}
@@ -185,8 +185,8 @@ func matches(old, now []*Node) (pairs [][2]int) {
 	return pairs
 }
 
-// ReadOutline parses headlines in their stored form: a JSON list of Node. The error is a
-// fault.Invalid.
+// ReadOutline parses headlines in their stored form: a JSON list of Node. fault.Invalid: the text
+// is not a valid list or is too large.
 func ReadOutline(text string) ([]Node, error) {
 	if len(text) > maxOutlineJSON {
 		return nil, fault.New(fault.Invalid, "The outline has %d bytes; at most %d are accepted.", len(text), maxOutlineJSON)

@@ -10,18 +10,19 @@ import (
 	"cloudburst/internal/author/markup"
 )
 
-// FromOPML returns an outline as nested posts: its title, and its headlines with all attributes.
-// Commented lines and elements other than headlines are omitted. Closed headlines are folded.
+// FromOPML converts an outline to nested posts. It returns the title of the outline, and its
+// headlines with all attributes. Commented lines and elements other than headlines are omitted.
+// Closed headlines are folded.
 func FromOPML(doc *opml.Document) (title string, nodes []Node) {
 	title = clipRunes(strings.Join(strings.Fields(doc.Head.Title), " "), MaxTitle)
 	return title, fromOutlines(doc.Outlines, newExpansion(&doc.Head))
 }
 
-// expansion knows which lines of an outline are open. It counts visible lines.
+// expansion records which lines of an outline are open. It counts only visible lines, as OPML does.
 //
 // spec:opml20-2007#expansion-state
 type expansion struct {
-	open map[int]bool // nil: not declared
+	open map[int]bool // key: number of a visible line, from 1; nil: the document does not declare open lines
 	line int
 }
 
@@ -48,7 +49,7 @@ func fromOutlines(list []opml.Outline, e *expansion) []Node {
 		n.link(o)
 		below := e
 		if len(o.Outlines) > 0 && e.open != nil && !e.open[e.line] {
-			n.Folded, below = true, &expansion{} // its children are not visible lines
+			n.Folded, below = true, &expansion{} // OPML does not count the children of a closed headline
 		}
 		n.Nodes = fromOutlines(o.Outlines, below)
 		if !o.IsComment {
@@ -58,7 +59,7 @@ func fromOutlines(list []opml.Outline, e *expansion) []Node {
 	return all
 }
 
-// link sets the link and the enclosure of a headline.
+// link sets the link or the enclosure of a headline.
 func (n *Node) link(o *opml.Outline) {
 	if link, err := CheckURL("", o.URL, false); err == nil {
 		n.Link = link
@@ -85,8 +86,8 @@ func (n *Node) link(o *opml.Outline) {
 	}
 }
 
-// attrsOf returns the attributes without a field in Node: first those of OPML in its order, then
-// others.
+// attrsOf returns the attributes that have no field in Node: first the attributes that OPML
+// defines, in the order of OPML, then others.
 func attrsOf(o *opml.Outline) []feed.Attr {
 	var all []feed.Attr
 	for _, a := range []feed.Attr{
@@ -106,8 +107,8 @@ func attrsOf(o *opml.Outline) []feed.Attr {
 	return all
 }
 
-// ToOPML returns the nested posts of a post as an outline. Titles precede texts. Of several files
-// of a headline, the first is written.
+// ToOPML returns the nested posts of a post as an outline. The title of a node precedes its text.
+// Of several files of a headline, only the first is written.
 func (p *Posts) ToOPML(post Post) *opml.Document {
 	w := p.items()
 	d := &opml.Document{Version: "2.0", Head: opml.Head{Title: post.Title, OwnerName: post.User}}

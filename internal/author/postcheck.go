@@ -14,13 +14,13 @@ import (
 
 // Limits of a post.
 const (
-	MaxSource     = 256 << 10 // bytes of the source, including nested posts
-	MaxTitle      = 300       // characters
+	MaxSource     = 256 << 10 // maximum bytes of the source, including nested posts
+	MaxTitle      = 300       // maximum characters of a title
 	MaxCategories = 50
 	MaxEnclosures = 50
-	MaxNodes      = 5000 // nested posts of all levels
-	MaxDepth      = 50   // levels of nested posts
-	maxLabel      = 100  // characters of a category
+	MaxNodes      = 5000 // maximum number of nested posts on all levels
+	MaxDepth      = 50   // maximum number of levels of nested posts
+	maxLabel      = 100  // maximum characters of a category
 	maxURL        = 2048
 	maxSlug       = 100
 
@@ -76,7 +76,8 @@ func checkContent(c *Content) error {
 	return fault.In(checkNodes(c.Outline, 1, &left, &count), "outline")
 }
 
-// checkProperties limits properties that are only stored.
+// checkProperties limits the number and size of Micropub properties, which are stored without an
+// interpretation.
 func checkProperties(all map[string]json.RawMessage) error {
 	size := 0
 	for name, values := range all {
@@ -112,8 +113,8 @@ func checkReply(c *Content) (err error) {
 // maxCardText is the maximum length of the description of a card, in characters.
 const maxCardText = 1000
 
-// checkCard normalizes the card of a content. A card without a URL is removed, and an image with an
-// invalid URL also: the data is of another server.
+// checkCard normalizes the card of a content. It removes a card without a URL, and an image with an
+// invalid URL, because the author cannot correct data that comes from another server.
 func checkCard(c *Content) (err error) {
 	k := c.Card
 	if k == nil {
@@ -168,7 +169,7 @@ func checkNode(n *Node, depth int, left, count *int) (err error) {
 	return fault.In(checkNodes(n.Nodes, depth+1, left, count), "nodes")
 }
 
-// size returns the bytes of a headline's text, title and attributes.
+// size returns the number of bytes of a headline's text, title and attributes.
 func (n *Node) size() int {
 	size := len(n.Text) + len(n.Title)
 	for i := range n.Attrs {
@@ -179,7 +180,8 @@ func (n *Node) size() int {
 	return size
 }
 
-// checkCategories normalizes labels and removes duplicates.
+// checkCategories normalizes labels and removes duplicates. fault.Invalid: a label is invalid, or
+// there are too many.
 func checkCategories(labels []string) ([]string, error) {
 	var all, names []string
 	for i, l := range labels {
@@ -237,7 +239,8 @@ func checkEnclosure(e *Enclosure) (err error) {
 	return fault.In(fault.New(fault.Invalid, what, clip(e.URL)), field)
 }
 
-// CheckURL returns a URL in its stored form. anyScheme allows schemes other than http and https.
+// CheckURL returns the URL raw in its stored form. anyScheme allows schemes other than http and
+// https. The fault.Invalid of an invalid URL contains what, the name of the field.
 func CheckURL(what, raw string, anyScheme bool) (string, error) {
 	raw = strings.TrimSpace(markup.CleanText(raw))
 	if raw == "" {
@@ -257,7 +260,7 @@ func CheckURL(what, raw string, anyScheme bool) (string, error) {
 	return asciiURL(u.String()), nil
 }
 
-// checkFileURL is like CheckURL that also accepts a path of this server.
+// checkFileURL is like CheckURL but also accepts a path on this server.
 func checkFileURL(what, raw string) (string, error) {
 	raw = strings.TrimSpace(markup.CleanText(raw))
 	if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") {
@@ -282,7 +285,7 @@ func asciiURL(s string) string {
 	return b.String()
 }
 
-// empty reports whether there is nothing to publish.
+// empty reports whether a content has nothing to publish.
 func (c *Content) empty() bool {
 	return c.Title == "" && strings.TrimSpace(c.Source) == "" && c.Link == "" && len(c.Enclosures) == 0 && len(c.Outline) == 0
 }

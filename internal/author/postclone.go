@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Clone returns a deep copy.
+// Clone returns a deep copy of a content.
 func (c Content) Clone() Content {
 	c.Categories = slices.Clone(c.Categories)
 	c.Keywords = slices.Clone(c.Keywords)

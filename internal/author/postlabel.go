@@ -2,7 +2,7 @@ package author
 
 import "strings"
 
-// Label returns a short text by which a user recognizes a post.
+// Label returns a short text, such as the title, by which users recognize a post.
 func (p Post) Label() string {
 	s := p.Title
 	if s == "" {
@@ -14,7 +14,7 @@ func (p Post) Label() string {
 	return clipRunes(s, 60)
 }
 
-// Mentions reports whether a post contains a path in its text, files or outline.
+// Mentions reports whether the text, the files or the outline of a post contain a path.
 func (c *Content) Mentions(path string) bool {
 	if strings.Contains(c.Source, path) || strings.Contains(c.HTML, path) || strings.Contains(c.Link, path) || enclosed(c.Enclosures, path) {
 		return true

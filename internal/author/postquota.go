@@ -10,7 +10,7 @@ import (
 const MaxDrafts = 10_000
 
 // checkQuota returns a fault.TooMany if publishing a post exceeds the user's quota. Published and
-// scheduled posts already count.
+// scheduled posts count.
 //
 // spec:cloudburst#posts-quota
 func (p editing) checkQuota(now, next *Post, w Writer) error {
@@ -21,7 +21,7 @@ func (p editing) checkQuota(now, next *Post, w Writer) error {
 	return fault.New(fault.TooMany, "You have %d posts, and the operator of this server allows %d; nothing was published. Delete some first, or ask the operator for more.", w.Posts, p.MaxPosts)
 }
 
-// checkImportQuota is like checkQuota for an import.
+// checkImportQuota returns a fault.TooMany if an import exceeds the user's quota.
 func (p *Posts) checkImportQuota(ctx context.Context, user string, posts []Post) error {
 	if p.MaxPosts <= 0 {
 		return nil
@@ -36,8 +36,8 @@ func (p *Posts) checkImportQuota(ctx context.Context, user string, posts []Post)
 	return nil
 }
 
-// checkQuotaOf returns a fault.TooMany if another draft or private post exceeds the limit. Only public
-// posts are in the counts of a Writer.
+// checkQuotaOf returns a fault.TooMany if one more draft or private post exceeds its limit. It
+// counts these posts in the store, because a Writer counts only public posts.
 func (p editing) checkQuotaOf(ctx context.Context, was State, next *Post) error {
 	if next.State == ForGroups && was != ForGroups && p.MaxPosts > 0 {
 		beyond, err := p.Store.Posts(ctx, PostQuery{User: p.e.User, State: ForGroups, Skip: p.MaxPosts - 1, Limit: 1})

@@ -23,65 +23,66 @@ import (
 // subscribers are notified as for any saved feed ([Feeds.Put]).
 type Posts struct {
 	Store PostStore
-	Feeds *Feeds // stores the documents and notifies subscribers
+	Feeds *Feeds // Feeds stores the documents and notifies subscribers
 	// Origin returns the public URL of this server ("https://example.com"), the base of guids and
 	// links.
 	Origin func() string
-	// Locate returns the URL of a path of this server, which authors with a domain of their own have at
-	// the domain; nil: at Origin.
+	// Locate returns the URL of a path on this server. For authors with their own domain, the URL is
+	// on that domain. nil: all URLs are at Origin.
 	Locate func(path string) string
-	// About returns the render options of a user's feed: its URL, hub and cloud.
+	// About returns the render options of a user's feed: the URL, hub and cloud of the feed.
 	About func(user string) render.Options
 	Now   func() time.Time // nil: time.Now
 	Log   *slog.Logger     // nil is silent
 
-	// Name returns the name of a post in threads by its URL; nil: the URL.
+	// Name returns the name that the post with this URL has in threads. nil: the name is the URL.
 	Name func(url string) string
-	// Replied is called after a post that replies to something was published, changed or removed; nil: not
-	// called.
+	// Replied is called after a post that replies to another item was published, changed or removed.
+	// nil: not called.
 	Replied func(ctx context.Context, p Post)
-	// Changed is called after each change of posts or of a profile that visitors may see; nil: not
+	// Changed is called after each change of posts or of a profile that visitors may see. nil: not
 	// called.
 	Changed func(ctx context.Context)
 
 	Limit     int    // maximum characters of a short post [140]
-	LimitMode string // LimitWarn, LimitStop or LimitOff, for authors without a rule of their own [LimitWarn]
-	// Mentioned is called after a public change of a post, whose links are then due for webmentions in
-	// the store. nil: no webmentions are sent.
+	LimitMode string // LimitWarn, LimitStop or LimitOff; applies to authors who did not set a rule [LimitWarn]
+	// Mentioned is called after a public change of a post. The store then lists the links of the
+	// post for webmentions. nil: no webmentions are sent.
 	Mentioned func()
 	MaxPosts  int // maximum published posts of a user; 0: no limit
-	Window    int // minimum posts in a feed, and number of posts in an archive page [20]
+	Window    int // minimum number of posts in a feed, and number of posts in an archive page [20]
 
 	start   sync.Once
 	wakeups chan struct{}
 }
 
-// Modes for short posts longer than Limit.
+// Modes for short posts that are longer than Limit.
 const (
-	LimitWarn = "warn" // published, with a warning in the response
-	LimitStop = "stop" // rejected
-	LimitOff  = "off"  // no limit
+	LimitWarn = "warn" // the post is published, and the response contains a warning
+	LimitStop = "stop" // the post is rejected
+	LimitOff  = "off"  // no limit applies
 )
 
 // Edit is a change of a post, or a new post.
 type Edit struct {
 	User string
-	ID   int64 // 0: a new post
+	ID   int64 // ID of the post to change; 0: a new post
 	// Base is the revision that the edit is based on. If the post has another revision, the edit
 	// fails with fault.Conflict. 0: any revision.
 	Base int64
-	// Change modifies the content. It may be called several times, each time on a new copy. nil: no
-	// change.
+	// Change modifies the content. It may be called several times, each time with a new copy of the
+	// content. nil: the content does not change.
 	Change func(c *Content) error
-	To     State     // Draft, Scheduled, Published, or ForGroups; "": unchanged, or Draft for a new post
-	At     time.Time // time of publication, or date of the post; zero: now, or unchanged
-	Slug   string    // preferred slug of a post without one; "": derived from title or time
-	Key    string    // see [Post].Key; "": none
-	GUID   string    // guid of a new post from another server; "": its URL
+	To     State     // Draft, Scheduled, Published, or ForGroups; "": the state does not change; a new post becomes a Draft
+	At     time.Time // time of publication, or date of a published post; zero: now for a new publication, otherwise unchanged
+	Slug   string    // preferred slug of a post that has no slug yet; "": a slug from the title or the time
+	Key    string    // see [Post].Key; "": no key
+	GUID   string    // guid of a new post that was on another server; "": the guid is the URL of the post
 	Via    string    // endpoint, for the log: "write", "api", "metaWeblog", "micropub", "command"
-	// NoUndo stores no undo state, for automatic saves of drafts.
+	// NoUndo means that no undo state is stored, as for automatic saves of drafts.
 	NoUndo bool
-	// Automatic means that the author did not ask for this save; see [Version].
+	// Automatic means that a program saved the post without a request of the author. It limits
+	// earlier versions; see MaxVersions.
 	Automatic bool
 }
 
@@ -92,9 +93,10 @@ const UndoWithin = time.Minute
 var errAgain = errors.New("the post was changed concurrently")
 
 // Save creates or changes a post. When it returns nil, the public change is on disk and subscribers
-// were notified. The faults are for users: Invalid, NotFound, Conflict (Base, or the feed has
-// moved), Refused (the user is disabled), TooMany (the quota is reached), Unavailable. After an
-// error nothing is changed.
+// were notified. Nothing has changed if Save returns an error. Errors have texts for users:
+// fault.Invalid, fault.NotFound (the post does not exist), fault.Conflict (the post has another
+// revision than Base, or the feed has moved), fault.Refused (the user is disabled), fault.TooMany
+// (the quota is reached), fault.Unavailable.
 func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
 	ctx = withOrigin(ctx, SaveOrigin{At: p.now(), Via: e.Via, Kind: KindPost})
 	if err := p.checkEdit(ctx, e); err != nil {
@@ -122,7 +124,8 @@ func (p *Posts) checkEdit(ctx context.Context, e Edit) error {
 	return p.Feeds.CheckUser(ctx, e.User)
 }
 
-// trySave makes one attempt. It renders the text outside of the transaction, to keep that short.
+// trySave makes one attempt. It renders the text before the transaction begins, so that the
+// transaction is short.
 func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 	was, err := p.load(ctx, e)
 	if err != nil {
@@ -138,7 +141,7 @@ func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 		return Post{}, err
 	}
 	if was.ID != 0 && reflect.DeepEqual(next, was) {
-		return was, nil // no visible change
+		return was, nil // the edit changes nothing that readers see
 	}
 	if err := with.checkQuotaOf(ctx, was.State, &next); err != nil {
 		return Post{}, err
@@ -156,7 +159,7 @@ func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 	w.ID, w.Key, w.GUID, w.Renumber, w.Keep = e.ID, next.Key, e.GUID, converted, keepVersion(e.Automatic)
 	w.Change = func(now Post, found bool, _ *Post, wr Writer, free func(string) (string, error)) (*Post, *Post, error) {
 		if found {
-			return nil, nil, nil // created before by the same request
+			return nil, nil, nil // a repeated request: the post already exists
 		}
 		if now.Revision != was.Revision || now.State != was.State {
 			return nil, nil, errAgain
@@ -194,7 +197,8 @@ type editing struct {
 	composer Composer
 }
 
-// apply returns the edited post, except for fields that depend on other posts.
+// apply returns the edited post without the fields that depend on other posts; finalize sets those
+// fields.
 func (p editing) apply(was Post) (Post, error) {
 	next := was
 	next.Content = was.Content.Clone()
@@ -217,9 +221,9 @@ func (p editing) apply(was Post) (Post, error) {
 		return Post{}, fault.In(fault.New(fault.Invalid, "A private post names at least one group; nothing was published."), "groups")
 	}
 	if p.e.To.HasReaders() && p.e.At.Sub(now) > time.Minute {
-		next.State = Scheduled // a future date
+		next.State = Scheduled // the date is in the future
 	}
-	if next.State.HasReaders() { // the groups decide, regardless of the state that the caller named
+	if next.State.HasReaders() { // the groups decide whether the post is public; the state of the caller is ignored
 		if next.State = Published; len(next.Groups) > 0 {
 			next.State = ForGroups
 		}
@@ -270,7 +274,8 @@ func (p editing) setDates(next *Post, now time.Time) error {
 	return nil
 }
 
-// finalize is Writing.Change: it sets the fields that depend on the user's other posts.
+// finalize is the Change function of a Writing. It sets the fields that depend on the user's other
+// posts.
 func (p editing) finalize(now, next Post, w Writer, free func(string) (string, error)) (*Post, *Post, error) {
 	if err := p.checkQuota(&now, &next, w); err != nil {
 		return nil, nil, err
@@ -294,7 +299,7 @@ func (p editing) finalize(now, next Post, w Writer, free func(string) (string, e
 	if seen := now.State.HasReaders() || next.State.HasReaders(); seen && !p.e.NoUndo {
 		was := now
 		undo, next.UndoUntil = &was, at.Add(UndoWithin)
-		if now.Revision == 0 { // undoing the first publication leaves a draft
+		if now.Revision == 0 { // undoing the first publication turns the post into a draft
 			was = next
 			was.State = Draft
 		}
@@ -304,7 +309,7 @@ func (p editing) finalize(now, next Post, w Writer, free func(string) (string, e
 
 // assignSlug sets the permanent fields of a first publication: Seq, Slug and GUID.
 func (p editing) assignSlug(next *Post, w Writer, free func(string) (string, error)) (err error) {
-	if next.State == ForGroups { // a slug or a place in the archive would show that the post exists
+	if next.State == ForGroups { // a slug or a Seq would reveal that the private post exists
 		if next.GUID == "" {
 			next.GUID = cmp.Or(p.e.GUID, p.origin()+"/"+next.User+"/#"+rand.Text())
 		}
@@ -326,7 +331,7 @@ func (p editing) assignSlug(next *Post, w Writer, free func(string) (string, err
 		next.GUID = p.e.GUID
 	}
 	if next.GUID == "" {
-		next.GUID, next.PermaLink = p.origin()+p.Path(*next), true // also for an author with a domain, who may give it up
+		next.GUID, next.PermaLink = p.origin()+p.Path(*next), true // the guid never uses the author's own domain, because the author may give up the domain
 	}
 	return nil
 }
@@ -339,8 +344,8 @@ func slugOf(post *Post) string {
 	return post.PublishedAt.UTC().Format("150405")
 }
 
-// Delete removes a post everywhere. It can be restored by Undo within UndoWithin, and by Save for
-// thirty days.
+// Delete removes a post everywhere. Undo can restore the post within UndoWithin, and Save can
+// restore it for thirty days.
 func (p *Posts) Delete(ctx context.Context, user string, id, base int64, via string) (Post, error) {
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return Post{}, err
@@ -374,7 +379,7 @@ func (p *Posts) Delete(ctx context.Context, user string, id, base int64, via str
 }
 
 // Undo reverts the last public change of a post, or its deletion, within UndoWithin.
-// fault.Conflict: there is nothing to undo.
+// fault.Conflict: the last change cannot be undone any more.
 func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Post, error) {
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return Post{}, err
@@ -397,7 +402,7 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Po
 		next := *before
 		next.User, next.ID, next.Revision, next.CreatedAt = now.User, now.ID, now.Revision, now.CreatedAt
 		next.GUID, next.PermaLink, next.Slug, next.Seq = now.GUID, now.PermaLink, now.Slug, now.Seq
-		if next.State == Published && next.Seq == 0 { // an import has renumbered the other posts
+		if next.State == Published && next.Seq == 0 { // an import in between has numbered the posts anew
 			next.Seq = wr.LastSeq + 1
 		}
 		next.UpdatedAt, next.UndoUntil = later(p.now(), now.UpdatedAt), time.Time{}
@@ -407,7 +412,7 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Po
 	return done.Post, err
 }
 
-// writing returns the Writing that all changes share.
+// writing returns a Writing with the fields that all kinds of changes share.
 func (p *Posts) writing(user, via string) Writing {
 	w := Writing{User: user, At: p.now(), Window: p.window(), Make: p.document(user), MakeGroup: groupDocument(p, user), Mention: p.Mentioned != nil, Keep: keepVersion(false)}
 	w.Thread = func(post Post) ThreadPlace { return PlaceOf(post, p.Name) }
@@ -428,7 +433,7 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 		return stamped
 	}
 	done, err := p.Store.WritePost(ctx, w)
-	// Also after an error: the transaction may have been committed.
+	// Forget the cached feed also after an error, because the transaction may have been committed.
 	p.Feeds.cache.forget(w.User, Public)
 	notifyChanged(ctx, p.Changed)
 	if err != nil {
@@ -452,7 +457,7 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	if done.Feed.Version == 0 && len(done.Groups) == 0 {
 		return done, nil
 	}
-	// The version is on disk, so the notification does not end with the caller.
+	// The version is on disk, so the notification continues even if the caller's context ends.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
 	for _, f := range append(done.Groups, done.Feed) {

@@ -8,59 +8,63 @@ import (
 	"cloudburst/internal/event"
 )
 
-// PostStore is the database interface of posts, with the rules of [Store].
+// PostStore is the database interface of posts. The rules of [Store] apply.
 type PostStore interface {
 	PostReadStore
 	WriterStore
 
-	// WritePost creates or changes a post of a user, with all consequences, in one transaction: see
-	// [Writing].
+	// WritePost creates or changes a post of a user, together with all feeds and counts that depend
+	// on the post, in one transaction; see [Writing].
 	WritePost(ctx context.Context, w Writing) (Written, error)
-	// AddPosts adds up to 1,000 imported posts in any state. Only ID, Revision, Seq and a
-	// conflicting Slug are changed. Posts with an existing GUID (in any state) are skipped. Posts
-	// are counted, but the feed is not rebuilt: a Writing with Renumber follows. It returns the
-	// number of added posts.
+	// AddPosts adds up to 1,000 imported posts in any state. It assigns ID, Revision and Seq,
+	// replaces a Slug that another post has, and leaves the other fields unchanged. It skips posts
+	// whose GUID exists in any state. It updates the counts but not the feed: a Writing with
+	// Renumber must follow. It returns the number of added posts.
 	AddPosts(ctx context.Context, user string, now time.Time, posts []Post) (added int, err error)
-	// SweepPosts deletes undo states whose UndoUntil has passed and posts that were deleted before
-	// forget.
+	// SweepPosts deletes undo states whose UndoUntil is before now, and posts that were deleted
+	// before forget.
 	SweepPosts(ctx context.Context, now, forget time.Time) error
 }
 
 // PostReadStore reads posts.
 type PostReadStore interface {
-	// Post returns a post in any state. fault.NotFound.
+	// Post returns a post in any state. fault.NotFound: the post does not exist.
 	Post(ctx context.Context, user string, id int64) (Post, error)
-	// PostBySlug returns a published or deleted post by its slug. fault.NotFound.
+	// PostBySlug returns a published or deleted post by its slug. fault.NotFound: the post does not
+	// exist.
 	PostBySlug(ctx context.Context, user, slug string) (Post, error)
-	// PostByKey returns a post by its Key, or by its GUID if guid is set. fault.NotFound.
+	// PostByKey returns a post by its Key, or by its GUID if guid is set. fault.NotFound: the post
+	// does not exist.
 	PostByKey(ctx context.Context, user, key, guid string) (Post, error)
 	// Posts lists posts; see [PostQuery].
 	Posts(ctx context.Context, q PostQuery) ([]Post, error)
-	// PostCounts returns the numbers of published posts of a user, or of all users who are not
-	// disabled (""): by month, newest first, or by category, by name. prefix selects folded
+	// PostCounts returns the numbers of published posts by month (newest first) or by category (by
+	// name). user "" counts the posts of all users who are not disabled. prefix selects folded
 	// category names. limit is at most 10,000; 0 means 1,000.
 	PostCounts(ctx context.Context, user string, what CountOf, prefix string, limit int) ([]Count, error)
-	// DuePosts lists due scheduled posts, oldest first.
+	// DuePosts lists up to limit scheduled posts that are due, oldest first.
 	DuePosts(ctx context.Context, now time.Time, limit int) ([]Post, error)
-	// NextDuePost returns the time of the next scheduled post, or the zero time.
+	// NextDuePost returns the DueAt of the next scheduled post; zero: no post is scheduled.
 	NextDuePost(ctx context.Context) (time.Time, error)
-	// PostsChanged returns the stamp of the newest change of a published post: of a user, or of all
-	// users (""), in a category, or in all (""). It increases with every public change
-	// (microseconds; for all users slightly ahead of each user). 0: no changes.
+	// PostsChanged returns the stamp, in microseconds, of the newest change of the published posts
+	// of a user ("": all users) in a category ("": all categories). The stamp increases with every
+	// public change. The stamp of all users is slightly ahead of the stamps of single users. 0: the
+	// posts have never changed.
 	PostsChanged(ctx context.Context, user, category string) (int64, error)
 }
 
 // WriterStore stores the profiles of users.
 type WriterStore interface {
-	// Writer returns the profile of a user. A user without posts is a Writer of Version 0, not an
-	// error.
+	// Writer returns the profile of a user. For a user without posts, it returns a Writer with
+	// Version 0 and no error.
 	Writer(ctx context.Context, user string) (Writer, error)
-	// SetProfile changes a Profile and increases Version; a Writing rebuilds the feed afterwards.
-	// change may be called several times; its error is returned.
+	// SetProfile calls change with the Profile of a user, stores the result and increases Version.
+	// The caller rebuilds the feed with a Writing. change may be called several times; SetProfile
+	// returns its error.
 	SetProfile(ctx context.Context, user string, change func(*Profile) error) (Writer, error)
 }
 
-// CountOf is the criterion by which posts are counted.
+// CountOf selects whether posts are counted by month or by category.
 type CountOf string
 
 // Values of CountOf.
@@ -69,23 +73,23 @@ const (
 	ByCategory CountOf = "category"
 )
 
-// PostQuery selects posts. Published posts are sorted by PublishedAt, newest first; other states by
-// UpdatedAt, newest first; with FromSeq or ToSeq by Seq, ascending. Equal times are sorted by
-// (User, ID), descending.
+// PostQuery selects posts. With FromSeq or ToSeq, the posts are sorted by Seq, ascending.
+// Otherwise, published posts are sorted by PublishedAt, and other posts by UpdatedAt, both newest
+// first. Posts with equal times are sorted by (User, ID), descending.
 type PostQuery struct {
 	User     string // "": all users who are not disabled
-	State    State  // "": all but Deleted
-	Category string // folded, see [CategoryName]; published posts only
-	// Since (included) and Before (excluded) limit PublishedAt; zero: no limit.
+	State    State  // "": all states except Deleted
+	Category string // folded name, see [CategoryName]; selects published posts only
+	// Since (inclusive) and Before (exclusive) limit PublishedAt; zero: no limit.
 	Since, Before time.Time
-	// After is the last post of the previous batch; nil: from the beginning. Its User, ID,
+	// After is the last post of the previous batch; nil: from the beginning. Only its User, ID,
 	// PublishedAt and UpdatedAt are used.
 	After *Post
-	// FromSeq and ToSeq limit Seq, both included; 0: no limit. For published posts of one user
-	// only.
+	// FromSeq and ToSeq limit Seq (both inclusive); 0: no limit. They are valid only for the
+	// published posts of one user.
 	FromSeq, ToSeq int64
-	Match          string // words or parts of words in the title or the source; "": all
-	Skip           int    // number of posts to skip; After is faster
+	Match          string // words or parts of words that the title or the source contains; "": all posts
+	Skip           int    // number of posts to skip; prefer After, which is faster
 	Limit          int    // at most 1,000; 0 means 100
 }
 
@@ -114,57 +118,57 @@ type Writing struct {
 	ID   int64
 	Key  string
 	GUID string
-	At   time.Time // now
-	// Renumber assigns new Seqs to all published posts of the user, by PublishedAt and ID, before
-	// Make. Used after an import.
+	At   time.Time // time of the change
+	// Renumber assigns new Seqs to all published posts of the user, sorted by PublishedAt and ID,
+	// before Make is called. It is set after an import.
 	Renumber bool
 
-	// Mention makes the links of a post that is or was Published due for webmentions, in the same
-	// transaction.
+	// Mention makes the links of a post that is or was Published due for webmentions, as a part of
+	// the transaction.
 	Mention bool
 
-	// Change gets the current post and the state before a change that can be undone (nil: none). It
-	// returns the new post and its undo state; its error aborts the transaction and is returned.
-	// free makes a slug unique among the user's posts by a number at its end ("-2"). nil: no post
-	// changes, but the feed is rebuilt.
+	// Change gets the current post, and the post before a change that can be undone (nil: no such
+	// change). It returns the new post and its undo state. Its error aborts the transaction and is
+	// returned.
 	Change func(now Post, found bool, was *Post, w Writer, free func(slug string) (string, error)) (next, undo *Post, err error)
-	// Thread returns the place of the post in a thread; nil: the place is not changed.
+	// Thread returns the position of the post in a thread; nil: the position does not change.
 	Thread func(p Post) ThreadPlace
-	// Keep reports whether the content of now becomes an earlier version of its post, as the
-	// change to next replaces it. last is the time of that post's newest earlier version; zero:
-	// none. The store keeps the newest MaxVersions. nil: nothing is kept.
+	// Keep reports whether the store keeps the content of now as an earlier version when next
+	// replaces it. last is the time of the newest earlier version of the post; zero: no earlier
+	// version. The store keeps the newest MaxVersions versions. nil: no version is kept.
 	Keep func(now, next Post, last time.Time) bool
 	// Window is the minimum number of posts in the feed.
 	Window int
-	// Make builds the document of the feed; nil: the feed is not changed.
+	// Make builds the document of the feed; nil: the feed does not change.
 	Make func(w Writer, newest []Post) (Saving, error)
-	// MakeGroup builds the document of the feed of a group from its newest posts, at most
-	// [GroupWindow]. It is called for each group that the post was or is for, and for Groups. nil:
-	// private feeds are not changed.
+	// MakeGroup builds the feed document of a group from its newest posts, at most [GroupWindow]. It
+	// is called for each group that the post was or is for, and for each group in Groups. nil:
+	// private feeds do not change.
 	MakeGroup func(w Writer, slug string, newest []Post) (Saving, error)
 	Groups    []string // slugs of further groups whose feeds are rebuilt
-	// Private means that only the feeds of Groups change, and nothing that is public. Change is nil.
+	// Private means that only the feeds of Groups change and nothing public changes. Change must be
+	// nil.
 	Private bool
-	// Events returns the events to store with the change; nil: none.
+	// Events returns the events to store with the change; nil: no events.
 	Events func(p Post, w Writer, f Feed, changed bool) []event.Event
 }
 
-// ThreadPlace is the place of a post in a thread. Names are paths of posts of this server, and URLs
-// or guids of other posts.
+// ThreadPlace is the position of a post in a thread. The names of posts on this server are their
+// paths. The names of other posts are their URLs or guids.
 type ThreadPlace struct {
-	Path    string   // of the post's page
-	Parents []string // names of the post that it replies to, the most precise first; none: it is no reply
+	Path    string   // path of the post's page
+	Parents []string // names of the post that this post replies to, the most precise name first; empty: this post is not a reply
 }
 
 // Written is the result of a Writing.
 type Written struct {
 	Post   Post
-	Found  bool // the post existed already, by its Key or GUID
+	Found  bool // a post with this Key or GUID already existed
 	Writer Writer
 	Feed   Feed // Version is 0 if Make was not called
 	// Groups are the private feeds that were rebuilt.
 	Groups []Feed
-	// Changed means that the feed has a new version.
+	// Changed means that the public feed has a new version.
 	Changed bool
 }
 
@@ -172,62 +176,67 @@ type Written struct {
 type File struct {
 	User    string
 	Hash    string // SHA-256 of the bytes, in hex
-	Name    string // name of the uploaded file
+	Name    string // file name that the uploading program sent
 	Type    string // media type
-	Size    int64  // bytes
-	Width   int    // width and height of images; 0: unknown
+	Size    int64  // size of the content in bytes
+	Width   int    // width and height of an image in pixels; 0: unknown
 	Height  int
 	AddedAt time.Time
-	Private bool // only private posts use it
+	Private bool // only private posts use the file
 }
 
-// FileStore stores files, with the rules of [Store]. Content is divided into pieces of [PieceSize]
-// bytes (the last one may be shorter) and stored once for all users.
+// FileStore stores files. The rules of [Store] apply. Content is divided into pieces of [PieceSize]
+// bytes; the last piece may be shorter. Content that several users upload is stored once.
 type FileStore interface {
 	// PutFilePiece stores piece n, from 0, of the upload with the unique name temp.
 	PutFilePiece(ctx context.Context, temp string, n int, piece []byte, now time.Time) error
 	// KeepFile assigns an upload to a user and names its pieces by Hash. If pieces with this Hash
-	// exist, the uploaded ones are deleted. quota limits the sum of Size of the user's files in
-	// bytes; 0: no limit. fault.TooMany: the quota is exceeded.
+	// exist, KeepFile deletes the uploaded pieces. quota limits the sum of Size of the user's files
+	// in bytes; 0: no limit. fault.TooMany: the quota is exceeded.
 	KeepFile(ctx context.Context, f File, temp string, quota int64) (File, error)
-	// BeginObject begins an upload with the unique name temp whose content becomes the object temp in
-	// [Objects] instead of pieces.
+	// BeginObject begins an upload with the unique name temp. Its content becomes the object temp in
+	// [Objects], not pieces.
 	BeginObject(ctx context.Context, temp string, now time.Time) error
-	// DropFilePieces deletes the pieces of an upload. An object is left to SweepFiles.
+	// DropFilePieces deletes the pieces of an upload. If the upload has an object, SweepFiles
+	// deletes the object later.
 	DropFilePieces(ctx context.Context, temp string) error
-	// File returns a file of a user; hash may be cut to 16 or more digits. fault.NotFound.
+	// File returns a file of a user. hash is the Hash or its first digits, at least 16.
+	// fault.NotFound: the user has no such file.
 	File(ctx context.Context, user, hash string) (File, error)
-	// FilePieceAt returns piece n of a file by its complete hash. fault.NotFound.
+	// FilePieceAt returns piece n of the file with this complete hash. fault.NotFound: the piece
+	// does not exist.
 	FilePieceAt(ctx context.Context, hash string, n int) ([]byte, error)
-	// FileObject returns the name of the object with the content of a file, by its complete hash; "":
-	// the content is in pieces. fault.NotFound.
+	// FileObject returns the name of the object with the content of the file with this complete
+	// hash; "": the content is in pieces. fault.NotFound: the file does not exist.
 	FileObject(ctx context.Context, hash string) (name string, err error)
-	// FilesInPieces returns up to limit files whose content is in pieces, each content once.
+	// FilesInPieces returns up to limit files whose content is in pieces. Of several files with the
+	// same content, it returns one.
 	FilesInPieces(ctx context.Context, limit int) ([]File, error)
-	// ReplacePieces replaces the pieces of a file, by its complete hash, with the object of the upload
-	// temp. If the content is not in pieces any more, it leaves the object to SweepFiles.
+	// ReplacePieces replaces the pieces of the file with this complete hash with the object of the
+	// upload temp. If the content is no longer in pieces, SweepFiles deletes the object later.
 	ReplacePieces(ctx context.Context, hash, temp string) error
-	// Files lists a user's files, newest first, after the given one (nil: from the beginning).
+	// Files lists up to limit files of a user, newest first, after the file after (nil: from the
+	// beginning).
 	Files(ctx context.Context, user string, after *File, limit int) ([]File, error)
 	// FileInGroup reports whether a private post for a group uses a file of the user.
 	FileInGroup(ctx context.Context, user, slug, hash string) (bool, error)
-	// RemoveFile deletes a file of the user. fault.NotFound.
+	// RemoveFile deletes a file of the user. fault.NotFound: the user has no such file.
 	RemoveFile(ctx context.Context, user, hash string) error
-	// SweepFiles deletes content without a user: of deleted files, and of uploads started before the
-	// given time. remove deletes the object with a name; nil: objects are left. If it fails, the sweep
-	// ends, and the next one tries the object again.
+	// SweepFiles deletes content that no file uses: the content of deleted files, and of uploads
+	// that started before the given time. remove deletes the object with this name; nil: objects are
+	// not deleted. If remove fails, the sweep ends, and the next sweep tries the object again.
 	SweepFiles(ctx context.Context, before time.Time, remove func(ctx context.Context, name string) error) error
 }
 
-// Objects stores the content of files outside of the database, each as one object with a unique name
-// that is never used twice.
+// Objects stores the content of files outside of the database. Each content is one object with a
+// unique name that is never used again.
 type Objects interface {
-	// Put stores size bytes, whose SHA-256 is hash in hex. Each attempt reads them from a reader that
-	// open returns.
+	// Put stores an object of size bytes. hash is the SHA-256 of the bytes in hex. Each attempt to
+	// store the object reads the bytes from a new reader that open returns.
 	Put(ctx context.Context, name, contentType string, size int64, hash string, open func() io.Reader) error
-	// Read returns n bytes of an object from offset on.
+	// Read returns n bytes of an object, starting at offset.
 	Read(ctx context.Context, name string, offset int64, n int) ([]byte, error)
-	// Delete deletes an object; it is no error if there is none.
+	// Delete deletes an object. It returns nil if the object does not exist.
 	Delete(ctx context.Context, name string) error
 }
 

@@ -15,8 +15,8 @@ import (
 
 // Limits of a profile.
 const (
-	maxName        = 100  // characters
-	maxBlurb       = 2000 // characters
+	maxName        = 100  // maximum characters of the name
+	maxBlurb       = 2000 // maximum characters of the blurb
 	maxPingTargets = 10
 )
 
@@ -30,8 +30,8 @@ func (p *Posts) Writer(ctx context.Context, user string) (Writer, error) {
 	return p.Store.Writer(ctx, user)
 }
 
-// SetProfile changes a user's profile and, if the feed is made of posts, rebuilds the feed. The
-// faults are those of Save.
+// SetProfile changes a user's profile. If the feed is made of posts, SetProfile rebuilds the feed.
+// The faults are those of [Posts.Save].
 func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profile) error, via string) (Writer, error) {
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return Writer{}, err
@@ -41,8 +41,8 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 		if err := change(old); err != nil {
 			return err
 		}
-		// Callers replace whole profiles; only AddCategory, SetMentions, AddGroup and SetRules change
-		// these fields.
+		// Callers replace the whole profile, so SetProfile restores the fields that have methods of
+		// their own: AddCategory, SetMentions, AddGroup and SetRules.
 		old.Categories, old.Mentions, old.Groups, old.Rules = created, mentions, groups, rules
 		return checkProfile(old)
 	})
@@ -57,10 +57,10 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 	return done.Writer, err
 }
 
-// MentionSettings stores the choices of authors about webmentions.
+// MentionSettings stores whether authors send and receive webmentions.
 type MentionSettings struct{ *Posts }
 
-// SetMentions stores the choices of an author. The feed does not change.
+// SetMentions stores whether an author sends and receives webmentions. The feed does not change.
 func (p MentionSettings) SetMentions(ctx context.Context, user string, m Mentions) error {
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return err
@@ -78,8 +78,8 @@ func (p *Posts) Renew(ctx context.Context, user, via string) error {
 	return err
 }
 
-// Person returns a writer as the author of posts. The title of the feed is not the name of the
-// person.
+// Person returns a writer as the author of posts. A writer without a name has the user name, not
+// the title of the feed.
 func (p *Posts) Person(w Writer) feed.Person {
 	return feed.Person{Name: cmp.Or(w.Name, w.User), Email: w.Email, URL: p.items().at("/" + w.User + "/"), Avatar: p.items().absolute(w.Avatar)}
 }

@@ -15,20 +15,23 @@ import (
 type Document struct {
 	User, Name string
 	Bytes      []byte
-	// Type is the Content-Type of the request, or "". JSON is accepted only if Type is JSON.
+	// Type is the Content-Type of the request; "": unknown. A JSON document is accepted only if Type
+	// is JSON.
 	Type string
-	Via  string // endpoint, for the log: "saveRss", "put"
-	// Base is the version to replace, or New if there must be none; 0: any version.
+	Via  string // endpoint of the save, for the log: "saveRss", "put"
+	// Base is the version that the document replaces, or New if the feed must not exist yet; 0: any
+	// version.
 	Base int64
 }
 
-// New as the Base of a document means that the feed must not exist yet.
+// New is the Base of a document whose feed must not exist yet.
 const New = -1
 
-// notifyTimeout limits how long a save waits for the notification, which is retried later.
+// notifyTimeout limits how long a save waits for the notification. NotifyPending retries a
+// notification that takes longer.
 const notifyTimeout = 10 * time.Second
 
-// maxInspections is the number of documents inspected concurrently.
+// maxInspections is the maximum number of documents that are inspected at the same time.
 const maxInspections = 4
 
 // Put stores a document byte for byte as the next version of a feed, and notifies its subscribers.
@@ -62,7 +65,7 @@ func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
 		return Feed{}, err
 	}
 	if f.Notified < f.Version {
-		// The version is on disk, so the notification does not end with the caller.
+		// The version is on disk, so the notification continues even if the caller's context ends.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 		defer cancel()
 		s.notify(ctx, &f)
@@ -70,7 +73,8 @@ func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
 	return f, nil
 }
 
-// inspectInTurn inspects a document, a few at a time: a parsed document needs many times its size.
+// inspectInTurn inspects a document. At most maxInspections documents are inspected at the same
+// time, because a parsed document needs many times its size in memory.
 func (s *Feeds) inspectInTurn(ctx context.Context, d Document) (inspect.Info, error) {
 	s.start.Do(func() { s.inspections = make(chan struct{}, maxInspections) })
 	select {
@@ -98,7 +102,7 @@ func (s *Feeds) store(ctx context.Context, d Document, what inspect.Info) (Feed,
 		},
 	}
 	f, changed, err := s.Store.SaveDocument(ctx, saving)
-	// Also after an error: the transaction may have been committed.
+	// Forget the cached feed also after an error, because the transaction may have been committed.
 	s.cache.forget(d.User, d.Name)
 	if err != nil {
 		return Feed{}, err
@@ -122,11 +126,11 @@ func allow(d Document, now Feed) error {
 	return nil
 }
 
-// ErrNotServing is returned by Feeds.Notify in a process that does not serve requests.
-// NotifyPending in the server sends the notification.
+// ErrNotServing is returned by Feeds.Notify in a process that does not serve requests, such as a
+// command. The server sends the notification with NotifyPending.
 var ErrNotServing = errors.New("the server notifies subscribers later")
 
-// notify notifies the subscribers of a feed and records that.
+// notify notifies the subscribers of a feed and records the version that they were notified of.
 func (s *Feeds) notify(ctx context.Context, f *Feed) {
 	if _, group := GroupOf(f.Name); s.Notify == nil || f.Name != Public && !group {
 		return
@@ -154,8 +158,8 @@ func (s *Feeds) notifyFailed() {
 	}
 }
 
-// NotifyPending sends the notifications of all saved versions without one: after a crash, or after
-// a failed notification. Call it at startup and periodically.
+// NotifyPending notifies subscribers of all saved versions that they were not notified of because
+// of a crash or a failed notification. Call it at startup and periodically.
 func (s *Feeds) NotifyPending(ctx context.Context) error {
 	user, name := "", ""
 	for {

@@ -20,37 +20,37 @@ import (
 // Limits of an author's page.
 const (
 	MaxPages      = 50
-	MaxPageSource = 256 << 10 // bytes of Markdown
+	MaxPageSource = 256 << 10 // maximum bytes of Markdown
 	maxLinks      = 20
-	maxLinkTitle  = 60 // characters
+	maxLinkTitle  = 60 // maximum characters of a link's title
 )
 
 // PageScope is the selector of the element that an author's style sheet applies to.
 const PageScope = ".author"
 
-// Design is a theme of an author's page. The zero value is the default one.
+// Design is a theme of an author's page. The zero value is the default theme.
 type Design string
 
-// Designs lists the themes of author's pages, the default one first.
+// Designs lists the themes of authors' pages. The default theme is first.
 func Designs() []Design { return []Design{"", "journal", "plain", "gazette", "terminal", "garden"} }
 
-// Link is a link from an author's page to another page of the author.
+// Link is a link on an author's page to another website of the author.
 type Link struct {
-	Title string `json:"title,omitempty"` // "": the host of the URL
+	Title string `json:"title,omitempty"` // "": the page shows the host of the URL
 	URL   string `json:"url"`
 }
 
-// PageSettings are the settings of an author's page. Their JSON form is stored in the profile.
+// PageSettings are the settings of an author's page. The profile contains their JSON form.
 type PageSettings struct {
 	Design Design `json:"design,omitempty"`
-	Style  string `json:"style,omitempty"`  // hash of the style sheet; "": none
+	Style  string `json:"style,omitempty"`  // hash of the style sheet; "": no style sheet
 	Header string `json:"header,omitempty"` // path of an uploaded image, or URL
 	Links  []Link `json:"links,omitempty"`
-	Pinned int64  `json:"pinned,omitempty"` // ID of the post at the top; 0: none
-	Draft  *Look  `json:"draft,omitempty"`  // previewed and not published; nil: none
+	Pinned int64  `json:"pinned,omitempty"` // ID of the post at the top of the page; 0: no post is pinned
+	Draft  *Look  `json:"draft,omitempty"`  // look that the author previews but did not publish; nil: no draft
 }
 
-// Look is the design of an author's page.
+// Look is the visual design of an author's page.
 type Look struct {
 	Design Design `json:"design,omitempty"`
 	Accent string `json:"accent,omitempty"`
@@ -58,10 +58,10 @@ type Look struct {
 	Style  string `json:"style,omitempty"`
 }
 
-// Look returns how the page of a profile looks.
+// Look returns the published look of the page of a profile.
 func (p *Profile) Look() Look { return Look{p.Page.Design, p.Accent, p.Theme, p.Page.Style} }
 
-// setLook changes how the page looks.
+// setLook sets the published look of the page.
 func (p *Profile) setLook(l Look) {
 	p.Page.Design, p.Accent, p.Theme, p.Page.Style = l.Design, l.Accent, l.Theme, l.Style
 }
@@ -69,56 +69,56 @@ func (p *Profile) setLook(l Look) {
 // Page is a page of an author that is not a post, such as "About".
 type Page struct {
 	User      string
-	Slug      string // last segment of its path, /<user>/<slug>
+	Slug      string // last segment of the page's path, /<user>/<slug>
 	Title     string
 	Source    string // Markdown
 	HTML      string // generated from Source
-	Place     int64  // order in the navigation, ascending
-	InMenu    bool   // the navigation has it
+	Place     int64  // position in the navigation, ascending
+	InMenu    bool   // the navigation contains the page
 	UpdatedAt time.Time
 }
 
 // Style is a style sheet of an author.
 type Style struct {
 	User   string
-	Hash   string // of Source; the name of its file
-	Source string // as written
-	CSS    string // confined to the content of the author's page
+	Hash   string // hash of Source; part of the URL of the style sheet
+	Source string // style sheet as the author wrote it
+	CSS    string // style sheet that applies only to the content of the author's page
 }
 
-// SiteStore is the database interface of [Site], with the rules of [Store].
+// SiteStore is the database interface of [Site]. The rules of [Store] apply.
 type SiteStore interface {
 	// AuthorPages lists the pages of a user by Place, without Source.
 	AuthorPages(ctx context.Context, user string) ([]Page, error)
-	// AuthorPage returns a page. fault.NotFound.
+	// AuthorPage returns a page. fault.NotFound: the page does not exist.
 	AuthorPage(ctx context.Context, user, slug string) (Page, error)
-	// PutAuthorPage stores a page in place of the page with the slug was; "": a new page.
-	// fault.Conflict: another page has the slug; fault.NotFound: there is no page was;
-	// fault.TooMany: the user has limit pages.
+	// PutAuthorPage stores a page. The page replaces the page with the slug was; "": the page is
+	// new. fault.Conflict: another page has the slug; fault.NotFound: no page has the slug was;
+	// fault.TooMany: the user already has limit pages.
 	PutAuthorPage(ctx context.Context, p Page, was string, limit int) error
-	// DeleteAuthorPage deletes a page. fault.NotFound.
+	// DeleteAuthorPage deletes a page. fault.NotFound: the page does not exist.
 	DeleteAuthorPage(ctx context.Context, user, slug string) error
-	// AuthorStyle returns a style sheet. fault.NotFound.
+	// AuthorStyle returns a style sheet. fault.NotFound: the style sheet does not exist.
 	AuthorStyle(ctx context.Context, user, hash string) (Style, error)
 	// PutAuthorStyle stores a style sheet.
 	PutAuthorStyle(ctx context.Context, s Style) error
-	// KeepAuthorStyles deletes the other style sheets of a user.
+	// KeepAuthorStyles deletes the style sheets of a user whose hashes are not in hashes.
 	KeepAuthorStyles(ctx context.Context, user string, hashes []string) error
-	// IndexPosts stores the words of up to limit posts whose words are not current. It returns the
-	// number of posts.
+	// IndexPosts updates the search index for up to limit posts that have changed. It returns the
+	// number of updated posts.
 	IndexPosts(ctx context.Context, limit int) (int, error)
-	// SearchPosts returns up to limit published posts of a user that contain all words of a text (the
-	// first eight count), newest first. It reads a bounded number of rows.
+	// SearchPosts returns up to limit published posts of a user, newest first, that contain all of
+	// the first eight words of a text. It reads a limited number of rows.
 	SearchPosts(ctx context.Context, user, text string, limit int) ([]Post, error)
 }
 
-// Site has what an author's page shows in addition to the posts: pages, a theme with a style sheet,
-// and the search. All fields are required.
+// Site manages the parts of an author's page other than posts: further pages, a theme with a style
+// sheet, and the search.
 type Site struct {
 	Store SiteStore
 	Posts *Posts
 	Now   func() time.Time
-	// Changed is called after each change that visitors see; nil: not called.
+	// Changed is called after each change that visitors can see; nil: not called.
 	Changed func()
 }
 
@@ -128,12 +128,12 @@ func (s *Site) changed() {
 	}
 }
 
-// Pages lists the pages of a user in their order, without Source and HTML.
+// Pages lists the pages of a user in the order of the navigation, without Source and HTML.
 func (s *Site) Pages(ctx context.Context, user string) ([]Page, error) {
 	return s.Store.AuthorPages(ctx, user)
 }
 
-// Page returns a page with its HTML. fault.NotFound.
+// Page returns a page with its HTML. fault.NotFound: the page does not exist.
 func (s *Site) Page(ctx context.Context, user, slug string) (Page, error) {
 	p, err := s.Store.AuthorPage(ctx, user, slug)
 	if err == nil {
@@ -142,7 +142,7 @@ func (s *Site) Page(ctx context.Context, user, slug string) (Page, error) {
 	return p, err
 }
 
-// PreviewPage checks a page and returns it with its HTML. fault.Invalid.
+// PreviewPage checks a page and returns it with its HTML. fault.Invalid: the page is invalid.
 func (s *Site) PreviewPage(p Page) (Page, error) {
 	err := checkPage(&p)
 	if err == nil {
@@ -151,8 +151,8 @@ func (s *Site) PreviewPage(p Page) (Page, error) {
 	return p, err
 }
 
-// SavePage stores a page in place of the page with the slug was; "": a new page. The faults are those
-// of the store and fault.Invalid.
+// SavePage stores a page. The page replaces the page with the slug was; "": the page is new. The
+// faults are those of SiteStore.PutAuthorPage and fault.Invalid.
 func (s *Site) SavePage(ctx context.Context, p Page, was string) (Page, error) {
 	if err := s.Posts.checkEdit(ctx, Edit{User: p.User}); err != nil {
 		return p, err
@@ -170,7 +170,7 @@ func (s *Site) SavePage(ctx context.Context, p Page, was string) (Page, error) {
 	return p, err
 }
 
-// DeletePage deletes a page. fault.NotFound.
+// DeletePage deletes a page. fault.NotFound: the page does not exist.
 func (s *Site) DeletePage(ctx context.Context, user, slug string) error {
 	err := s.Store.DeleteAuthorPage(ctx, user, slug)
 	s.changed()
@@ -179,7 +179,7 @@ func (s *Site) DeletePage(ctx context.Context, user, slug string) error {
 
 var pageSlug = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?$`)
 
-// takenSlugs are the first segments of other paths below /<user>/.
+// takenSlugs are the first segments of paths below /<user>/ that are not pages of the author.
 var takenSlugs = []string{"archive", "category", "feed", "formats", "media", "opml", "private", "new", "search", "stats", "followers", "following", "inbox", "outbox", "groups", "page", "rss", "style"}
 
 // IsPageSlug reports whether a page can have this slug.
@@ -209,12 +209,13 @@ func checkPage(p *Page) error {
 	return nil
 }
 
-// Style returns a style sheet by its hash. fault.NotFound.
+// Style returns a style sheet by its hash. fault.NotFound: the style sheet does not exist.
 func (s *Site) Style(ctx context.Context, user, hash string) (Style, error) {
 	return s.Store.AuthorStyle(ctx, user, hash)
 }
 
-// StyleSource returns the style sheet of a look as its author wrote it; "": none.
+// StyleSource returns the style sheet of a look as its author wrote it; "": the look has no style
+// sheet.
 func (s *Site) StyleSource(ctx context.Context, user string, l Look) (string, error) {
 	if l.Style == "" {
 		return "", nil
@@ -226,9 +227,9 @@ func (s *Site) StyleSource(ctx context.Context, user string, l Look) (string, er
 	return style.Source, err
 }
 
-// SetLook changes the look of a user's page to l with the style sheet source; l.Style is ignored.
-// With draft it stores both for a preview only. fault.Invalid names the field: design, accent, theme
-// or css.
+// SetLook sets the look of a user's page to l and the style sheet to source; it ignores l.Style. If
+// draft is set, SetLook stores the look and the style sheet as a draft for the preview. The
+// fault.Invalid names the invalid field: design, accent, theme or css.
 func (s *Site) SetLook(ctx context.Context, user string, l Look, source string, draft bool, via string) (Writer, error) {
 	source = strings.TrimSpace(strings.ReplaceAll(source, "\r\n", "\n"))
 	l.Style = ""
@@ -237,7 +238,7 @@ func (s *Site) SetLook(ctx context.Context, user string, l Look, source string, 
 		if err != nil {
 			return Writer{}, fault.In(err, "css")
 		}
-		if err := s.Store.PutAuthorStyle(ctx, style); err != nil { // before the profile names it
+		if err := s.Store.PutAuthorStyle(ctx, style); err != nil { // the style sheet must exist before the profile refers to it
 			return Writer{}, err
 		}
 		l.Style = style.Hash
@@ -264,14 +265,15 @@ func (s *Site) SetLook(ctx context.Context, user string, l Look, source string, 
 	return w, s.Store.KeepAuthorStyles(ctx, user, used)
 }
 
-// confine checks a style sheet and limits it to the content of the user's page.
+// confine checks a style sheet and restricts its rules to the content of the user's page.
 func (s *Site) confine(user, source string) (Style, error) {
 	css, err := stylesheet.Confine(source, stylesheet.Options{Scope: PageScope, Media: "/" + user + "/media/"})
 	sum := sha256.Sum256([]byte(css))
 	return Style{User: user, Hash: hex.EncodeToString(sum[:8]), Source: source, CSS: css}, err
 }
 
-// Pin sets the post at the top of the user's page; 0: none. fault.Invalid: it is not published.
+// Pin sets the post at the top of the user's page; ID 0: no post. fault.Invalid: the post is not
+// published.
 func (s *Site) Pin(ctx context.Context, user string, id int64, via string) error {
 	if id != 0 {
 		p, err := s.Posts.Get(ctx, user, id)
@@ -292,7 +294,7 @@ func (s *Site) Search(ctx context.Context, user, text string, limit int) ([]Post
 	return s.Store.SearchPosts(ctx, user, text, limit)
 }
 
-// Index stores the words of all posts whose words are not current.
+// Index updates the search index for all posts that have changed.
 func (s *Site) Index(ctx context.Context) error {
 	for {
 		n, err := s.Store.IndexPosts(ctx, 100)
@@ -335,8 +337,8 @@ func notifyChanged(ctx context.Context, changed func(context.Context)) {
 	}
 }
 
-// With returns the settings with those of in, a pointer to a type with the same JSON form, except the
-// style sheet and the draft. A nil pointer changes nothing.
+// With returns the settings in which the fields of in replace those of s, except the style sheet
+// and the draft. in is a pointer to a type with the same JSON form. A nil pointer changes nothing.
 func (s PageSettings) With(in any) PageSettings {
 	b, err := json.Marshal(in)
 	if err != nil || string(b) == "null" {
@@ -348,10 +350,11 @@ func (s PageSettings) With(in any) PageSettings {
 	return next
 }
 
-// CopySettings copies settings to a type with the same JSON form.
+// CopySettings copies the settings from to the value that to points to, a type with the same JSON
+// form.
 func CopySettings(from, to any) {
 	b, err := json.Marshal(from)
 	if err == nil {
-		_ = json.Unmarshal(b, to) // the same form: it cannot fail
+		_ = json.Unmarshal(b, to) // cannot fail, because both types have the same JSON form
 	}
 }

@@ -1,9 +1,9 @@
 package author
 
-// pathComments follows the path of a post in that of the feed of its replies.
+// pathComments follows the path of a post in the path of the feed of its replies.
 const pathComments = "/comments.rss"
 
-// CommentsPath returns the path of the feed of the replies to a post; "" for a post without a page.
+// CommentsPath returns the path of the feed of the replies to a post; "": the post has no page.
 func CommentsPath(post Post) string {
 	path := PathOf(post)
 	if path == "" {
@@ -12,8 +12,8 @@ func CommentsPath(post Post) string {
 	return path + pathComments
 }
 
-// PlaceOf returns the place of a post in a thread. name returns the name of a post in threads by its
-// URL; nil: the URL.
+// PlaceOf returns the position of a post in a thread. name returns the name that the post with this
+// URL has in threads; nil: the name is the URL.
 func PlaceOf(post Post, name func(url string) string) ThreadPlace {
 	at := ThreadPlace{Path: PathOf(post)}
 	if post.Reply == nil {

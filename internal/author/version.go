@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// MaxVersions is the number of earlier versions that are kept of a post.
+// MaxVersions is the maximum number of earlier versions of a post that the store keeps.
 const MaxVersions = 50
 
-// A draft is saved every few seconds while its author types. Of these saves one is kept in
-// versionEvery, and also a text that lost lostText bytes or more at once.
+// While an author types, the draft is saved automatically every few seconds. An automatic save
+// keeps the replaced text as an earlier version only if the newest earlier version is at least
+// versionEvery old, or if the text became shorter by lostText bytes or more.
 const (
 	versionEvery = 5 * time.Minute
 	lostText     = 200
 )
 
-// VersionOf returns the ID of the post to which an earlier version of p belongs: for unpublished
-// changes of a post, that post.
+// VersionOf returns the ID of the post that the earlier versions of p belong to. If p is a draft
+// that holds the change of a post, that is the post; otherwise it is p.
 func VersionOf(p Post) int64 {
 	if of := EditedPost(p); of != 0 {
 		return of
@@ -24,8 +25,8 @@ func VersionOf(p Post) int64 {
 	return p.ID
 }
 
-// keepVersion returns the rule for earlier versions. automatic is a save without a decision of the
-// author.
+// keepVersion returns the Keep function of a Writing. automatic means that the author did not ask
+// for the save.
 //
 // spec:cloudburst#post-versions
 func keepVersion(automatic bool) func(now, next Post, last time.Time) bool {

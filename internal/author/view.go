@@ -15,19 +15,20 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// View identifies a feed that is generated from posts on request: a category, an archive page, the
-// feed of everyone, or a further page of these.
+// View identifies a feed that is generated from posts on request: the feed of a category, an
+// archive page, the feed of all users, or a further page of one of these feeds.
 type View struct {
-	User     string // "": everyone
-	Category string // folded, see [CategoryName]; "": all
+	User     string // "": all users
+	Category string // folded name, see [CategoryName]; "": all categories
 	Archive  int64  // archive page of a user's feed, from 1; 0: not an archive
 	Page     int    // page of a paged feed, from 1; 0: the feed itself, with the content of page 1
 }
 
-// Everyone is the user name in paths of the feed of everyone.
+// Everyone takes the place of the user name in the path of the feed of all users.
 const Everyone = "everyone"
 
-// Base returns the path of a view, "/alice/category/go/", without its Page, which is in the query.
+// Base returns the path of a view, such as "/alice/category/go/". The path does not contain Page,
+// which is a parameter of the query.
 func (v View) Base() string {
 	base := "/" + v.User + "/"
 	if v.User == "" {
@@ -42,23 +43,23 @@ func (v View) Base() string {
 	return base
 }
 
-// IsAnnounced reports whether changes of the view are announced. Archives and further pages are not
-// announced: readers request them only for older posts.
+// IsAnnounced reports whether subscribers of the view are notified of changes. They are not
+// notified of changes of archives and further pages, which readers request only for older posts.
 //
 // spec:cloudburst#view-feeds-notify
 func (v View) IsAnnounced() bool { return v.Archive == 0 && v.Page == 0 }
 
 // Viewed is the state of a view.
 type Viewed struct {
-	Version  int64     // increases with each change of the view, and with other changes of the user
-	Modified time.Time // newest change of its posts
+	Version  int64     // increases with each change of the view, and also with changes of the user's other posts
+	Modified time.Time // time of the newest change of the posts in the view
 }
 
 // maxPage is the maximum page number of a paged feed.
 const maxPage = 100_000
 
-// View returns the state of a view. fault.NotFound: a category without posts, or an archive page
-// that has not started.
+// View returns the state of a view. fault.NotFound: the category has no posts, or the archive page
+// does not exist yet.
 func (p *Posts) View(ctx context.Context, v View) (Viewed, error) {
 	all, err := p.Store.PostsChanged(ctx, v.User, "")
 	if err != nil {
@@ -79,7 +80,7 @@ func (p *Posts) View(ctx context.Context, v View) (Viewed, error) {
 			own = 0
 		}
 	default:
-		// The feed of everyone exists before the first post, so users can follow it.
+		// The feed of all users exists before the first post, so that users can follow the feed.
 		all = max(all, 1)
 		own = all
 	}
@@ -89,8 +90,8 @@ func (p *Posts) View(ctx context.Context, v View) (Viewed, error) {
 	return Viewed{Version: all, Modified: time.UnixMicro(own).UTC()}, nil
 }
 
-// ViewDocument builds the document of a view as RSS 2.0 with the options o. It is identical while
-// the view does not change. fault.NotFound as of View, and for pages after the last.
+// ViewDocument builds the document of a view as RSS 2.0 with the options o. The bytes are identical
+// until the view changes. fault.NotFound: View returns it, or the view has no such page.
 func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc []byte, contentType string, err error) {
 	state, err := p.View(ctx, v)
 	if err != nil {
@@ -116,7 +117,7 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 	if err := in.setTitle(ctx, f, posts); err != nil {
 		return nil, "", err
 	}
-	if v.IsAnnounced() { // removed posts also change the view
+	if v.IsAnnounced() { // a removed post changes the view, but not the dates of the other posts
 		f.Updated = dateOf(state.Modified)
 	}
 	if v.Archive > 0 {
@@ -137,7 +138,7 @@ type viewBuilder struct {
 	View
 }
 
-// posts returns the posts of a view; more reports older ones.
+// posts returns the posts of a view. more reports whether older posts exist.
 func (v viewBuilder) posts(ctx context.Context) (posts []Post, more bool, err error) {
 	q := PostQuery{User: v.User, State: Published, Category: v.Category}
 	n := v.window()
@@ -160,8 +161,8 @@ func (v viewBuilder) posts(ctx context.Context) (posts []Post, more bool, err er
 	return posts, false, nil
 }
 
-// ownGUIDs replaces guids that belong to pages of other users. Importing users choose guids, and
-// feed readers would confuse posts with equal guids.
+// ownGUIDs replaces guids that begin with the URL of a page of another user. An importing user
+// chooses the guids of the imported posts, and feed readers would confuse posts with equal guids.
 func (w itemWriter) ownGUIDs(posts []Post) {
 	for i := range posts {
 		post := &posts[i]
@@ -173,7 +174,7 @@ func (w itemWriter) ownGUIDs(posts []Post) {
 		}
 		for _, n := range flatten(post.Outline, nil) {
 			if others(n.GUID) {
-				n.GUID = "" // derived from its position
+				n.GUID = "" // the guid is then derived from the position of the node
 			}
 		}
 	}
@@ -207,8 +208,8 @@ func (v viewBuilder) setTitle(ctx context.Context, f *feed.Feed, posts []Post) e
 	return nil
 }
 
-// LabelOf returns the most recent spelling of a category, of a user or of everyone, or its name if
-// unknown.
+// LabelOf returns the most recent spelling of a category of a user ("": all users). For a category
+// without posts, it returns the folded name.
 func (p *Posts) LabelOf(ctx context.Context, user, category string) (string, error) {
 	counts, err := p.Store.PostCounts(ctx, user, ByCategory, category, 1)
 	if err != nil {
