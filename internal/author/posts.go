@@ -402,7 +402,7 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Po
 		next := *before
 		next.User, next.ID, next.Revision, next.CreatedAt = now.User, now.ID, now.Revision, now.CreatedAt
 		next.GUID, next.PermaLink, next.Slug, next.Seq = now.GUID, now.PermaLink, now.Slug, now.Seq
-		if next.State == Published && next.Seq == 0 { // an import in between has numbered the posts anew
+		if next.State == Published && next.Seq == 0 { // an import has renumbered the other posts since
 			next.Seq = wr.LastSeq + 1
 		}
 		next.UpdatedAt, next.UndoUntil = later(p.now(), now.UpdatedAt), time.Time{}

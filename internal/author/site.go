@@ -112,8 +112,8 @@ type SiteStore interface {
 	SearchPosts(ctx context.Context, user, text string, limit int) ([]Post, error)
 }
 
-// Site manages the parts of an author's page other than posts: further pages, a theme with a style
-// sheet, and the search.
+// Site manages the parts of an author's page other than posts: further pages, a theme with a
+// style sheet, and the search. Store, Posts and Now are required.
 type Site struct {
 	Store SiteStore
 	Posts *Posts
@@ -214,8 +214,8 @@ func (s *Site) Style(ctx context.Context, user, hash string) (Style, error) {
 	return s.Store.AuthorStyle(ctx, user, hash)
 }
 
-// StyleSource returns the style sheet of a look as its author wrote it; "": the look has no style
-// sheet.
+// StyleSource returns the style sheet of a look as its author wrote it; "": the look has no
+// style sheet.
 func (s *Site) StyleSource(ctx context.Context, user string, l Look) (string, error) {
 	if l.Style == "" {
 		return "", nil

@@ -19,10 +19,10 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Limits of a document. Real documents are far below.
+// Limits of a document. Real documents are far below these limits.
 const (
 	MaxBytes    = 2 << 20
-	MaxTitle    = 255 // characters of its title as plain text
+	MaxTitle    = 255 // maximum characters of the title as plain text
 	maxElements = 1 << 17
 )
 
@@ -31,21 +31,22 @@ type Push string
 
 // Values of Push.
 const (
-	PushNamed   Push = ""         // it has a cloud or a hub, or was saved by a version that did not record this
-	PushMissing Push = "missing"  // it has neither
-	PushNoPlace Push = "no-place" // it has neither, and its format or encoding supports neither
+	PushNamed   Push = ""         // the document names a cloud or a hub, or an earlier version of the program saved it without this record
+	PushMissing Push = "missing"  // the document names neither
+	PushNoPlace Push = "no-place" // the document names neither, and neither can be added in its format or encoding
 )
 
 // Info is the metadata of a document.
 type Info struct {
-	Type  string // Content-Type
-	Title string // plain text, at most MaxTitle characters
+	Type  string // Content-Type to serve the document with
+	Title string // title of the feed as plain text, at most MaxTitle characters
 	Items int
 	Push  Push
 }
 
 // Document checks whether a document can be published, and returns its metadata. contentType is the
-// one that was sent with it. Errors are fault.Invalid.
+// Content-Type of the request that contained the document. fault.Invalid: the document cannot be
+// published.
 //
 // spec:cloudburst#save-checked
 func Document(doc []byte, contentType string) (Info, error) {
@@ -78,7 +79,7 @@ func Document(doc []byte, contentType string) (Info, error) {
 	return Info{Type: typeOf(f), Title: title(f), Items: len(f.Items), Push: pushOf(f, doc)}, nil
 }
 
-// pushOf returns whether a document names a cloud or a hub.
+// pushOf returns the Push of a document.
 func pushOf(f *feed.Feed, doc []byte) Push {
 	switch {
 	case len(f.Clouds)+len(f.Hubs) > 0:
@@ -89,8 +90,8 @@ func pushOf(f *feed.Feed, doc []byte) Push {
 	return PushMissing
 }
 
-// notFeed returns the error for a document that is not a feed. Broken markup may be the only
-// reason, so XML is checked first.
+// notFeed returns the error for a document that is not a feed. It checks first whether the XML is
+// well-formed, because broken XML may be the only reason.
 func notFeed(doc []byte, contentType string, not *feed.NotFeedError) error {
 	switch not.Looks {
 	case "html":
@@ -106,14 +107,14 @@ func notFeed(doc []byte, contentType string, not *feed.NotFeedError) error {
 	return fault.Wrap(fault.Invalid, not, "%s.", strings.ToUpper(text[:1])+text[1:])
 }
 
-// wellFormedXML checks a document of any encoding for well-formed XML.
+// wellFormedXML returns a fault.Invalid if a document of any encoding is not well-formed XML.
 func wellFormedXML(doc []byte, contentType string) error {
 	text, err := decoded(doc, contentType)
 	if err != nil {
 		return err
 	}
 	_, err = xmlsafe.Read(text, xmlsafe.Options{
-		// UTF-8 may be longer than the original encoding.
+		// The UTF-8 text may be longer than the text in the original encoding.
 		MaxBytes: 4 * MaxBytes, MaxElements: maxElements, Charset: "utf-8",
 	})
 	var bad *xmlsafe.Error
@@ -132,12 +133,12 @@ func wellFormedXML(doc []byte, contentType string) error {
 	return fault.Wrap(fault.Invalid, err, "The document cannot be read as XML.")
 }
 
-// decoded returns the document in UTF-8. Encoding errors that a lenient parser would fix are errors
-// here.
+// decoded returns the document in UTF-8. Encoding errors that a lenient parser would correct are
+// errors.
 func decoded(doc []byte, contentType string) (*bytes.Reader, error) {
 	got := charset.Decode(doc, contentType)
 	if got.Name == "utf-8" && utf8.Valid(doc) {
-		// Unchanged: the XML check handles control characters.
+		// Control characters stay in the text, because the XML check rejects them.
 		return bytes.NewReader(bytes.TrimPrefix(doc, []byte("\xEF\xBB\xBF"))), nil
 	}
 	// Like all readers, decode windows-1252 characters in a document that declares Latin 1.
@@ -181,8 +182,8 @@ func jsonType(contentType string) bool {
 	return kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "text/json"
 }
 
-// typeOf returns the Content-Type of a served document. It contains the encoding, which overrides
-// the document's declaration.
+// typeOf returns the Content-Type to serve a document with. It contains the encoding, which
+// overrides the declaration in the document.
 func typeOf(f *feed.Feed) string {
 	kind := "application/rss+xml"
 	switch f.Format {

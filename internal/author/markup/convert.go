@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// ToMarkdown returns Markdown that renders like a text in another format. Most texts are already
-// Markdown.
+// ToMarkdown converts a text in the format f to Markdown that renders like the text. It returns a
+// text without markup unchanged.
 func ToMarkdown(text string, f Format) string {
 	if text = strings.TrimSpace(text); f == Markdown || f == "" || hasNoMarkup(text) {
 		return text
@@ -42,7 +42,7 @@ func markdownLink(tag string) string {
 	return "[" + m[2] + "](" + href + ")"
 }
 
-// hasNoMarkup reports whether a text has no characters with a meaning in Markdown.
+// hasNoMarkup reports whether a text contains no characters that have a meaning in Markdown.
 func hasNoMarkup(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -54,7 +54,8 @@ func hasNoMarkup(s string) bool {
 	return true
 }
 
-// startsBlock reports whether c begins a Markdown block after this text.
+// startsBlock reports whether the character c begins a Markdown block if it follows the text
+// before.
 func startsBlock(before string, c byte) bool {
 	if c == '.' || c == ')' {
 		return before != "" && strings.Trim(before, "0123456789") == ""
@@ -62,7 +63,8 @@ func startsBlock(before string, c byte) bool {
 	return before == "" && strings.IndexByte("#+-=>", c) >= 0
 }
 
-// escapeMarkdown replaces Markdown characters outside of tags by references.
+// escapeMarkdown replaces the characters that have a meaning in Markdown with character references,
+// except in HTML tags.
 func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for first := true; s != ""; first = false {

@@ -1,5 +1,6 @@
-// Package markup renders what authors write: Markdown (CommonMark with the extensions of GitHub), HTML
-// and plain text become sanitized HTML. Start with [Render]; [ToMarkdown] converts the other way.
+// Package markup renders what authors write: Markdown (CommonMark with the extensions of GitHub),
+// HTML and plain text become sanitized HTML. Start with [Render]. [ToMarkdown] converts HTML and
+// plain text to Markdown.
 package markup
 
 import (
@@ -38,7 +39,7 @@ var markdownEngine = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// Unwrap removes the tags of a single paragraph.
+// Unwrap removes the tags of the paragraph from HTML that is a single paragraph.
 func Unwrap(s string) string {
 	s = strings.TrimSpace(s)
 	if in, ok := strings.CutPrefix(s, "<p>"); ok {
@@ -49,8 +50,8 @@ func Unwrap(s string) string {
 	return s
 }
 
-// Render returns sanitized HTML of a source. Markdown that would need far more time or memory
-// than its length is shown as plain text.
+// Render returns sanitized HTML of a source. Markdown beyond the limits of this package becomes
+// plain text, because it would need too much time or memory.
 func Render(source string, f Format) (string, error) {
 	if strings.TrimSpace(source) == "" {
 		return "", nil
@@ -76,10 +77,10 @@ func Render(source string, f Format) (string, error) {
 	return strings.TrimSpace(sanitize.HTML(b.String())), nil
 }
 
-// URL is a URL in a text, without the punctuation after it.
+// URL matches a URL in a text, without the punctuation after the URL.
 var URL = regexp.MustCompile(`https?://[^\s<>"']+[^\s<>"'.,;:!?)\]}]`)
 
-// plainToHTML returns text as HTML: empty lines separate paragraphs, and URLs become links.
+// plainToHTML converts plain text to HTML: empty lines separate paragraphs, and URLs become links.
 func plainToHTML(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "\r\n", "\n")

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// CleanText returns text that every format can hold: valid UTF-8 without characters that XML
-// forbids.
+// CleanText returns a text without characters that a feed format cannot contain: invalid UTF-8
+// becomes U+FFFD, and characters that XML forbids are removed.
 func CleanText(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if !strings.ContainsFunc(s, isForbidden) {

@@ -13,18 +13,19 @@ import (
 // maxHashtag is the maximum length of a hashtag in characters.
 const maxHashtag = 60
 
-// Hashtags finds the hashtags in the sanitized HTML of a post. Both functions are required.
+// Hashtags finds the hashtags in the sanitized HTML of a post. Name and Href are required.
 type Hashtags struct {
-	Name func(label string) string // name of the category of a hashtag; "": it is no hashtag
-	Href func(name string) string  // path of the category's page
+	Name func(label string) string // returns the name of a hashtag's category; "": the label is not a valid hashtag
+	Href func(name string) string  // returns the path of the category's page
 
 	labels []string
 	names  []string
 }
 
-// Categories returns the categories of a post with those of the hashtags found, at most limit, and the
-// hashtags among them. was has the hashtags of the post before: their categories end with them. A
-// category that the author also gave is no hashtag. Both results are nil if empty.
+// Categories returns all categories of a post, at most limit: those that the author gave, and those
+// of the hashtags that Link found. tags are the categories that exist only because of a hashtag.
+// was are the hashtags of the post before the change: if the text no longer contains a hashtag, its
+// category is removed. An empty result is nil.
 func (h *Hashtags) Categories(given, was []string, limit int) (all, tags []string) {
 	was = slices.Clone(was)
 	for i, l := range was {
@@ -49,7 +50,7 @@ func (h *Hashtags) Categories(given, was []string, limit int) (all, tags []strin
 	return all, tags
 }
 
-// Link returns HTML with its hashtags as links. Links and code stay as they are.
+// Link returns HTML in which the hashtags are links. Existing links and code are unchanged.
 //
 // spec:cloudburst#hashtags
 func (h *Hashtags) Link(s string) string {
@@ -57,7 +58,7 @@ func (h *Hashtags) Link(s string) string {
 		return s
 	}
 	var b strings.Builder
-	literal := 0 // open elements whose text is literal
+	literal := 0 // number of open elements in which # begins no hashtag
 	for len(s) > 0 {
 		if s[0] == '<' {
 			n := sanitize.TagEnd(s)
@@ -95,7 +96,7 @@ func isLiteral(tag string) bool {
 	return slices.Contains([]string{"a", "code", "pre", "kbd", "samp", "var", "textarea", "button"}, strings.ToLower(name))
 }
 
-// text writes a text of HTML with its hashtags as links.
+// text writes the text between two tags, with its hashtags as links.
 func (h *Hashtags) text(b *strings.Builder, s string) {
 	before := ' '
 	for len(s) > 0 {
@@ -127,14 +128,14 @@ func (h *Hashtags) text(b *strings.Builder, s string) {
 	}
 }
 
-// beginsHashtag reports whether a hashtag can follow a character: not in a word, a URL or a
-// character reference.
+// beginsHashtag reports whether a hashtag can begin after the character before. In a word, a URL or
+// a character reference, # begins no hashtag.
 func beginsHashtag(before rune) bool {
 	return !unicode.IsLetter(before) && !unicode.IsDigit(before) && !unicode.IsMark(before) && !strings.ContainsRune("_&#/=", before)
 }
 
-// hashtagAt returns the hashtag at the beginning of "#…" without #: letters, digits and _, with at
-// least one letter.
+// hashtagAt returns the hashtag at the beginning of a text that begins with #. The result does not
+// contain the #. It has letters, digits and _, and at least one letter; "": no hashtag.
 func hashtagAt(s string) string {
 	letter, n := false, 0
 	end := len(s)

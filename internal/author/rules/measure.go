@@ -15,12 +15,12 @@ type Measure struct {
 	// Characters counts grapheme clusters of the visible text: an emoji of several code points is
 	// one character. URLs of links, enclosures and categories do not count.
 	Characters int
-	Limit      int // limit of a short post; 0: no limit
+	Limit      int // maximum characters of a short post; 0: no limit
 	Over       bool
 }
 
-// Warning returns the sentence about a post that is published although it is over the limit;
-// "" for a post within the limit. Every interface that publishes posts reports it.
+// Warning returns the warning about a post that is published although it exceeds the limit; "": the
+// post is within the limit. Every interface that publishes posts reports the warning.
 func (m Measure) Warning() string {
 	if !m.Over {
 		return ""
@@ -28,8 +28,8 @@ func (m Measure) Warning() string {
 	return m.overrun() + " It is published anyway."
 }
 
-// Refusal is the fault.Invalid about a post that is not published because it is over the
-// limit; nil for a post within the limit.
+// Refusal returns the fault.Invalid for a post that is not published because it exceeds the limit;
+// nil: the post is within the limit.
 func (m Measure) Refusal() error {
 	if !m.Over {
 		return nil
@@ -41,8 +41,9 @@ func (m Measure) overrun() string {
 	return fmt.Sprintf("The post has %d characters; short posts have at most %d here.", m.Characters, m.Limit)
 }
 
-// Measure counts the text of a short post: one without a title and without an outline. link is the
-// URL of the page that the post is about, which does not count; limit is the maximum, 0 for none.
+// Measure returns the length of the text of a short post, which has neither a title nor an outline.
+// link is the URL of the page that the post is about, which does not count. limit is the maximum
+// number of characters; 0: no limit.
 //
 // spec:rsscloud-2009#entries-140
 func (r Rules) Measure(text, link string, limit int) Measure {
@@ -54,7 +55,7 @@ func (r Rules) Measure(text, link string, limit int) Measure {
 	return m
 }
 
-// count returns the grapheme clusters of a text, in which URLs count as the author chose.
+// count returns the number of grapheme clusters of a text. URLs count as r.URLs states.
 func (r Rules) count(text string) int {
 	if r.URLs == URLsFull {
 		return uniseg.GraphemeClusterCount(text)
@@ -64,7 +65,7 @@ func (r Rules) count(text string) int {
 		if r.URLs == URLsShort {
 			n += shortURL
 		}
-		return "\n" // never part of a cluster with its neighbours
+		return "\n" // a line break forms no cluster with its neighbors
 	})
 	return n + uniseg.GraphemeClusterCount(strings.ReplaceAll(rest, "\n", ""))
 }

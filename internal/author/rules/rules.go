@@ -1,6 +1,6 @@
-// Package rules has the choices of an author for the texts of their posts, and what follows from
-// them: the length of a short post ([Rules.Measure]) and the links of hashtags ([Hashtags.Link]).
-// It knows texts and HTML, and no posts.
+// Package rules defines the choices of authors for the texts of their posts and applies them:
+// [Rules.Measure] returns the length of a short post, and [Hashtags.Link] links hashtags. The
+// package handles texts and HTML and does not know posts.
 package rules
 
 import (
@@ -8,13 +8,13 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Rules are an author's choices for the texts of their posts. Their JSON form is stored and
-// exported.
+// Rules are an author's choices for the texts of their posts. The database and exports contain
+// their JSON form.
 type Rules struct {
-	// Short is the action for a short post above the limit of this server; see ShortOff. "": the value
-	// of the setting write.limit-mode.
+	// Short selects what happens if a short post exceeds the limit of this server: ShortOff,
+	// ShortWarn or ShortEnforce. "": the setting write.limit-mode applies.
 	Short string `json:"short,omitempty"`
-	// URLs is the length with which a URL in a text is counted: URLsFull, URLsShort or URLsFree.
+	// URLs selects how the characters of URLs in a text count: URLsFull, URLsShort or URLsFree.
 	URLs string `json:"urls,omitempty"`
 	// PlainTags leaves hashtags as text: they become neither links nor categories.
 	PlainTags bool `json:"plainTags,omitempty"`
@@ -22,9 +22,9 @@ type Rules struct {
 
 // Values of Rules.Short.
 const (
-	ShortOff     = "off"     // no limit
-	ShortWarn    = "warn"    // published, with a warning
-	ShortEnforce = "enforce" // not published
+	ShortOff     = "off"     // no limit applies
+	ShortWarn    = "warn"    // the post is published, and the author gets a warning
+	ShortEnforce = "enforce" // the post is not published
 )
 
 // Values of Rules.URLs.
@@ -34,10 +34,10 @@ const (
 	URLsFree  = "free"  // URLs do not count
 )
 
-// shortURL is the length of a URL under URLsShort.
+// shortURL is the number of characters that a URL counts with URLsShort.
 const shortURL = 23
 
-// Check returns a fault.Invalid about the first invalid choice; nil: all are valid.
+// Check returns a fault.Invalid that names the first invalid choice; nil: all choices are valid.
 func (r Rules) Check() error {
 	switch r.Short {
 	case "", ShortOff, ShortWarn, ShortEnforce:

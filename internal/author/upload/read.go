@@ -15,19 +15,19 @@ import (
 	"cloudburst/internal/media"
 )
 
-// objectPiece is the number of bytes that one request reads of an object.
+// objectPiece is the number of bytes of an object that one request reads.
 const objectPiece = 1 << 20
 
-// fileReader reads a file piece by piece, with one piece in memory.
+// fileReader reads a file in pieces and holds one piece in memory.
 type fileReader struct {
 	ctx     context.Context
 	store   author.FileStore
 	objects author.Objects
 	file    author.File
 	object  string // name of the object; "": the content is in pieces
-	size    int64  // of a piece; 0: object is not known yet
+	size    int64  // size of a piece in bytes; 0: not known yet, and object is not set
 	at      int64
-	have    int64 // number of piece; -1: none
+	have    int64 // number of the piece in memory; -1: no piece
 	piece   []byte
 }
 
@@ -53,8 +53,8 @@ func (r *fileReader) Read(p []byte) (int, error) {
 	return k, nil
 }
 
-// load reads the piece at the current position. Content can move from pieces into an object while it
-// is read.
+// load reads the piece at the current position. The content can move from pieces into an object
+// while the file is read.
 func (r *fileReader) load() error {
 	known := r.size > 0
 	if !known {
@@ -71,7 +71,7 @@ func (r *fileReader) load() error {
 	return err
 }
 
-// locate finds out whether the content is an object.
+// locate sets object, the name of the object with the content.
 func (r *fileReader) locate() (err error) {
 	if r.object, err = r.store.FileObject(r.ctx, r.file.Hash); err != nil {
 		return err
@@ -120,13 +120,13 @@ func (r *fileReader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Close releases the memory.
+// Close releases the memory of the piece. Further reads fail.
 func (r *fileReader) Close() error {
 	r.store, r.piece = nil, nil
 	return nil
 }
 
-// ReadAt reads at an offset. It moves the position of Read.
+// ReadAt reads at an offset. It changes the position of Read, so it is not safe for concurrent use.
 func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
 	if _, err := r.Seek(off, io.SeekStart); err != nil {
 		return 0, err
@@ -140,19 +140,22 @@ func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
 
 // Remote queries files on other servers.
 type Remote interface {
-	// About returns a file's type, size and first bytes. Its errors are for users.
+	// About returns the type, the size and the first bytes of a file. The texts of its errors are
+	// for users.
 	About(ctx context.Context, url string) (RemoteFile, error)
 }
 
 // RemoteFile is the description of a file by its server.
 type RemoteFile struct {
 	Type   string // Content-Type; "": unknown
-	Length int64  // bytes; 0: unknown
-	Head   []byte // first bytes, if they were read
+	Length int64  // size in bytes; 0: unknown
+	Head   []byte // first bytes of the file; empty: not read
 }
 
-// Describe returns type and length of a file for an enclosure. It looks up files of this server by
-// path or URL, and queries other servers. fault.NotFound, fault.Invalid, fault.Unreadable.
+// Describe returns an enclosure with the type and the length of a file. address is a path or a URL.
+// Describe queries the server of a file that is on another server. Errors: fault.NotFound (this
+// server has no such file), fault.Invalid (the address), fault.Unreadable (the other server does
+// not return the file).
 func (s *Files) Describe(ctx context.Context, address string) (author.Enclosure, error) {
 	if user, hash, ok := s.own(address); ok {
 		return s.describeOwn(ctx, user, hash)
@@ -174,7 +177,7 @@ func (s *Files) Describe(ctx context.Context, address string) (author.Enclosure,
 		return author.Enclosure{}, err
 	}
 	e.Length = max(about.Length, 0)
-	e.Type, _, _ = mime.ParseMediaType(about.Type) // an invalid type counts as unknown
+	e.Type, _, _ = mime.ParseMediaType(about.Type) // an invalid type becomes "", which means unknown
 	if isGeneric(e.Type) && len(about.Head) > 0 {
 		e.Type, _, _ = strings.Cut(media.Detect(about.Head).Type, ";")
 	}
@@ -189,12 +192,13 @@ func (s *Files) Describe(ctx context.Context, address string) (author.Enclosure,
 	return e, nil
 }
 
-// isGeneric reports types that servers send for unknown files.
+// isGeneric reports whether a server sends this type for files of unknown types.
 func isGeneric(t string) bool {
 	return t == "" || t == "application/octet-stream" || t == "binary/octet-stream" || t == "text/plain"
 }
 
-// own splits the URL or path of a file of this server.
+// own returns the user and the hash in the path or URL of a file on this server. ok is false for
+// other addresses.
 func (s *Files) own(address string) (user, hash string, ok bool) {
 	if s.Origin != nil {
 		if origin := s.Origin(); origin != "" && strings.HasPrefix(address, origin+"/") {
@@ -223,7 +227,7 @@ func (s *Files) describeOwn(ctx context.Context, user, hash string) (author.Encl
 	}
 	inspected, err := media.Inspect(at, f.Size)
 	if err != nil {
-		if fault.CodeOf(err) == fault.Invalid { // accepted by an earlier version of this program
+		if fault.CodeOf(err) == fault.Invalid { // an earlier version of this program accepted the address
 			return e, nil
 		}
 		return e, err
@@ -232,7 +236,7 @@ func (s *Files) describeOwn(ctx context.Context, user, hash string) (author.Encl
 	return e, nil
 }
 
-// sizeWords formats a size for users.
+// sizeWords formats a size in bytes for users.
 func sizeWords(n int64) string {
 	for _, unit := range []struct {
 		size int64

@@ -31,43 +31,44 @@ const (
 	DefaultFileQuota = 1 << 30
 )
 
-// maxPuts is the number of files checked and stored concurrently.
+// maxPuts is the maximum number of files that are checked and stored at the same time.
 const maxPuts = 4
 
-// Files stores images, audio and other files of authors. Files are identified by content: equal
-// bytes are stored once, under any name. Store is required. Do not copy it.
+// Files stores images, audio and other files of authors. A file is identified by its content: files
+// with equal bytes are stored once, even if they have different names. Store is required. Do not
+// copy it.
 //
-// The stored bytes may differ from the uploaded ones: see package media for the metadata that is
-// removed from images and videos.
+// The stored bytes may differ from the uploaded bytes, because some metadata of images and videos
+// is removed; see package media.
 type Files struct {
 	Store author.FileStore
-	// Objects stores the content of files; nil: the database does.
+	// Objects stores the content of files; nil: the database stores the content.
 	Objects author.Objects
-	// Posts is searched for posts that use a file; nil: no check.
+	// Posts finds the posts that use a file; nil: UsedBy finds no posts.
 	Posts author.PostStore
-	// CheckUser returns a fault if there is no such user or the user may not publish. nil: every
-	// user may publish.
+	// CheckUser returns a fault if the user does not exist or may not publish. nil: every user may
+	// publish.
 	CheckUser func(ctx context.Context, user string) error
-	// Origin returns the public URL of this server; nil: files have paths only.
+	// Origin returns the public URL of this server; nil: files have paths and no URLs.
 	Origin func() string
-	Remote Remote           // queries files on other servers; nil: no queries
+	Remote Remote           // queries files on other servers; nil: other servers are not queried
 	Now    func() time.Time // nil: time.Now
 	Log    *slog.Logger     // nil is silent
-	Temp   string           // folder for uploads in progress; "": the system's
+	Temp   string           // folder for uploads in progress; "": the folder for temporary files of the system
 
-	MaxSize int64 // limit of one file in bytes [DefaultMaxFile]
-	Quota   int64 // limit of all files of a user in bytes [DefaultFileQuota]; negative: no limit
+	MaxSize int64 // maximum size of one file in bytes [DefaultMaxFile]
+	Quota   int64 // maximum size of all files of a user in bytes [DefaultFileQuota]; negative: no limit
 
 	start    sync.Once
 	putSlots chan struct{}
 }
 
-// Put stores a file of a user, read from r to its end, and returns the stored file. name and
-// contentType are the sender's and must match the content. A file that exists already is returned
-// as it is. If r fails, nothing is stored.
-//
-// The faults are for users: Invalid (too large, not of the declared type, or an image whose
-// location cannot be removed), TooMany (the quota is reached), Refused, Unavailable.
+// Put reads a file from r to its end, stores the file for a user, and returns the stored file. name
+// and contentType are the name and the type that the client sent; the content must match them. If
+// the user already has the file, Put returns the existing file. If r fails, nothing is stored. The
+// texts of errors are for users: fault.Invalid (the file is too large, does not have the declared
+// type, or is an image whose location cannot be removed), fault.TooMany (the quota is reached),
+// fault.Refused, fault.Unavailable.
 func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error) {
 	if s.CheckUser != nil {
 		if err := s.CheckUser(ctx, user); err != nil {
@@ -102,7 +103,7 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 	f.Hash = hex.EncodeToString(sum.Sum(nil))
 	switch existing, err := s.Store.File(ctx, user, f.Hash); {
 	case err == nil:
-		existing.Name = f.Name // name of this upload; the stored file keeps its first name
+		existing.Name = f.Name // the result has the name of this upload; the stored file keeps its first name
 		return existing, nil
 	case fault.CodeOf(err) != fault.NotFound:
 		return author.File{}, err
@@ -140,7 +141,8 @@ func (s *Files) spool(r io.Reader) (spool *os.File, size int64, err error) {
 	return spool, size, nil
 }
 
-// errorReader records read errors, to distinguish them from write errors.
+// errorReader records the errors of a reader, so that the caller can distinguish read errors from
+// write errors.
 type errorReader struct {
 	r   io.Reader
 	err error
@@ -154,7 +156,8 @@ func (f *errorReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inspectFile compares the content of a file with its name and declared type.
+// inspectFile returns a fault.Invalid if the content of a file does not match its name and declared
+// type.
 func inspectFile(r io.ReaderAt, size int64, name, contentType string) (*media.File, error) {
 	head := make([]byte, min(size, media.HeadSize))
 	if n, err := r.ReadAt(head, 0); n < len(head) {
@@ -170,7 +173,7 @@ func inspectFile(r io.ReaderAt, size int64, name, contentType string) (*media.Fi
 	return f, err
 }
 
-// store writes the content of a file; the last step assigns the file to the user.
+// store writes the content of a file. As the last step, it assigns the file to the user.
 func (s *Files) store(ctx context.Context, f author.File, open func() io.Reader) (author.File, error) {
 	temp := rand.Text()
 	err := s.putContent(ctx, f, temp, open)
@@ -181,7 +184,7 @@ func (s *Files) store(ctx context.Context, f author.File, open func() io.Reader)
 	if err == nil {
 		return stored, nil
 	}
-	// The cleanup does not depend on the sender's connection. If it fails, Sweep deletes the
+	// The cleanup continues even if the client disconnects. If the cleanup fails, Sweep deletes the
 	// pieces.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -194,7 +197,7 @@ func (s *Files) store(ctx context.Context, f author.File, open func() io.Reader)
 	return author.File{}, err
 }
 
-// putContent writes the content of a file as one object, or else as pieces.
+// putContent writes the content of a file as one object if there are Objects, otherwise as pieces.
 func (s *Files) putContent(ctx context.Context, f author.File, temp string, open func() io.Reader) error {
 	if s.Objects != nil {
 		if err := s.Store.BeginObject(ctx, temp, s.now()); err != nil {
@@ -229,7 +232,8 @@ func (s *Files) quota() int64 {
 	return s.Quota
 }
 
-// Get returns a file by its hash, or by at least the first 16 digits of it. fault.NotFound.
+// Get returns a file by its hash or by at least the first 16 digits of the hash. fault.NotFound:
+// the user has no such file.
 func (s *Files) Get(ctx context.Context, user, hash string) (author.File, error) {
 	if !isHash(hash) {
 		return author.File{}, fault.New(fault.NotFound, "There is no such file.")
@@ -237,8 +241,8 @@ func (s *Files) Get(ctx context.Context, user, hash string) (author.File, error)
 	return s.Store.File(ctx, user, hash)
 }
 
-// Open opens a file for reading and seeking. The caller must close the result, which is not safe
-// for concurrent use and reads until ctx ends.
+// Open opens a file for reading and seeking. The caller must close the result. The result is not
+// safe for concurrent use, and its reads fail after ctx ends.
 func (s *Files) Open(ctx context.Context, user, hash string) (author.File, io.ReadSeekCloser, error) {
 	f, err := s.Get(ctx, user, hash)
 	if err != nil {
@@ -247,7 +251,7 @@ func (s *Files) Open(ctx context.Context, user, hash string) (author.File, io.Re
 	return f, s.reader(ctx, f), nil
 }
 
-// List lists a user's files, newest first, after the given one (nil: from the beginning). limit is
+// List lists a user's files, newest first, after the file after (nil: from the beginning). limit is
 // at most 1,000; 0 means 100.
 func (s *Files) List(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error) {
 	return s.Store.Files(ctx, user, after, limit)
@@ -258,7 +262,7 @@ func (s *Files) Path(f author.File) string {
 	return "/" + f.User + "/media/" + f.Hash[:min(16, len(f.Hash))] + "/" + f.Name
 }
 
-// UsedBy returns at most limit posts that use a file, without deleted posts.
+// UsedBy returns at most limit posts that use a file. It omits deleted posts.
 func (s *Files) UsedBy(ctx context.Context, f author.File, limit int) (posts []author.Post, err error) {
 	if s.Posts == nil {
 		return nil, nil
@@ -284,8 +288,8 @@ func (s *Files) UsedBy(ctx context.Context, f author.File, limit int) (posts []a
 	}
 }
 
-// Remove deletes a file. If a post uses the file, Remove requires sure; otherwise a fault.Conflict
-// names the post. fault.NotFound.
+// Remove deletes a file. Errors: fault.Conflict (sure is false and a post, which the error names,
+// uses the file), fault.NotFound (the user has no such file).
 func (s *Files) Remove(ctx context.Context, user, hash string, sure bool) error {
 	f, err := s.Get(ctx, user, hash)
 	if err != nil {
@@ -307,11 +311,11 @@ func (s *Files) Remove(ctx context.Context, user, hash string, sure bool) error 
 	return s.Store.RemoveFile(ctx, user, f.Hash)
 }
 
-// maxUpload is the age of an upload in progress that is deleted as abandoned.
+// maxUpload is the age after which an upload in progress counts as abandoned and is deleted.
 const maxUpload = 24 * time.Hour
 
-// Sweep deletes the content of deleted files and of abandoned uploads. If there are Objects, it also
-// moves content into them that the database has. Call it about once an hour.
+// Sweep deletes the content of deleted files and of abandoned uploads. If there are Objects, Sweep
+// also moves content from the database into Objects. Call it about once an hour.
 func (s *Files) Sweep(ctx context.Context) error {
 	if s.Objects == nil {
 		return s.Store.SweepFiles(ctx, s.now().Add(-maxUpload), nil)
@@ -319,10 +323,10 @@ func (s *Files) Sweep(ctx context.Context) error {
 	return errors.Join(s.Store.SweepFiles(ctx, s.now().Add(-maxUpload), s.Objects.Delete), s.moveToObjects(ctx))
 }
 
-// moveBatch is the number of files that are listed at once to move their content.
+// moveBatch is the number of files that moveToObjects lists at once.
 const moveBatch = 100
 
-// moveToObjects moves all content in pieces into objects.
+// moveToObjects moves all content from the pieces in the database into objects.
 func (s *Files) moveToObjects(ctx context.Context) error {
 	for {
 		list, err := s.Store.FilesInPieces(ctx, moveBatch)

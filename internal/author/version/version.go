@@ -1,5 +1,6 @@
-// Package version has the earlier versions of posts. The store keeps them as posts change, by the
-// rule of package author; [Versions] lists and restores them.
+// Package version manages the earlier versions of posts. When a post changes, the store keeps an
+// earlier version by the rule of package author. [Versions] lists and restores the earlier
+// versions.
 package version
 
 import (
@@ -12,9 +13,9 @@ import (
 
 // Version is an earlier content of a post.
 type Version struct {
-	N     int64        // number within the post, from 1
-	At    time.Time    // when it was saved
-	State author.State // of the post at that time; author.Draft for unpublished changes of a published post
+	N     int64        // number of the version of its post, from 1
+	At    time.Time    // time when this content was saved
+	State author.State // state of the post at that time; author.Draft for unpublished changes of a published post
 	author.Content
 }
 
@@ -22,11 +23,11 @@ type Version struct {
 type Store interface {
 	// Versions lists the earlier versions of a post, newest first.
 	Versions(ctx context.Context, user string, post int64) ([]Version, error)
-	// Version returns an earlier version. fault.NotFound.
+	// Version returns an earlier version. fault.NotFound: the version does not exist.
 	Version(ctx context.Context, user string, post, n int64) (Version, error)
 }
 
-// Versions lists and restores earlier versions. Both fields are required.
+// Versions lists and restores earlier versions. Store and Posts are required.
 type Versions struct {
 	Store Store
 	Posts *author.Posts
@@ -41,17 +42,17 @@ func (v Versions) List(ctx context.Context, user string, id int64) ([]Version, e
 	return v.Store.Versions(ctx, user, id)
 }
 
-// Restore saves an earlier version again as the newest one. That of a published or scheduled post
-// becomes its unpublished change, so readers see it after its publication. base is the revision of
-// the post that the author has seen; 0: any. The errors are fault.NotFound, and those of
-// [author.Posts.SaveDraft].
+// Restore saves an earlier version as the newest version. For a published or scheduled post, the
+// restored version becomes an unpublished change, which readers see after the author publishes it.
+// base is the revision of the post that the author has seen; 0: any revision. Errors:
+// fault.NotFound (the version does not exist), and those of [author.Posts.SaveDraft].
 func (v Versions) Restore(ctx context.Context, user string, id, n, base int64, via string) (author.DraftEdit, error) {
 	old, err := v.Store.Version(ctx, user, id, n)
 	if err != nil {
 		return author.DraftEdit{}, err
 	}
 	d := author.DraftEdit{User: user, Via: via, ID: id, Base: base, Asked: true, Change: func(c *author.Content) error {
-		groups := c.Groups // the audience is that of now
+		groups := c.Groups // the post keeps its current groups
 		*c = old.Clone()
 		c.Groups = groups
 		return nil
