@@ -11,15 +11,15 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Reading apps sign in once and send their key with every request for years. The key depends on the
-// password and is not stored: a new password or the end of the account invalidates it, on every
-// server with the same Key.
+// A reading app signs in once and then sends its key with every request for years. The key depends
+// on the password and is not stored. If the password changes or the account ends, the key is
+// invalid on every server with the same Key.
 
-// appRefusal is the one message for every invalid app key.
+// appRefusal is the message for all invalid app keys.
 const appRefusal = "The app has to sign in again."
 
-// AppKey returns the key of an app for a user that Check has just returned: the name, a slash and
-// 64 hexadecimal digits. fault.Unavailable: no valid Key.
+// AppKey returns the key of an app for the user u that Check has returned: the name, a slash and 64
+// hexadecimal digits. fault.Unavailable: Key is not valid.
 //
 // spec:cloudburst#app-keys
 func (a *Accounts) AppKey(u User) (string, error) {
@@ -30,15 +30,15 @@ func (a *Accounts) AppKey(u User) (string, error) {
 	return u.Name + "/" + hex.EncodeToString(a.keys.app(u)), nil
 }
 
-// app returns the keyed hash of a user's name and the time of the password.
+// app returns the keyed hash of a user's name and of the time when the password was set.
 func (k *keys) app(u User) []byte {
 	h := hmac.New(sha256.New, k.appsKey)
 	h.Write([]byte(u.Name + "\x00" + u.PasswordAt.UTC().Format("2006-01-02T15:04:05.000")))
 	return h.Sum(nil)
 }
 
-// AppUser is a log-in by an AppKey. Errors: fault.Refused with the same message for every reason;
-// TooMany; Unavailable.
+// AppUser authenticates a user by the key of an app. Errors: fault.Refused (the message is the same
+// for every reason), fault.TooMany, fault.Unavailable.
 func (a *Accounts) AppUser(ctx context.Context, key string, from Caller) (User, error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
@@ -60,14 +60,14 @@ func (a *Accounts) AppUser(ctx context.Context, key string, from Caller) (User, 
 }
 
 // appKey returns the key that Fever apps derive from a name and a password: MD5 in hexadecimal.
-// With a random token as the password, the key cannot be guessed.
+// Only a random token is used as the password, so that the key cannot be guessed.
 func appKey(name, password string) string {
 	sum := md5.Sum([]byte(name + ":" + password))
 	return hex.EncodeToString(sum[:])
 }
 
-// AppToken is a log-in by the key that a Fever app derives from a user's name and a token with the
-// scope read: 32 hexadecimal digits. Errors as of Token.
+// AppToken authenticates a client by the key that a Fever app derives from a user's name and a
+// token with the scope read: 32 hexadecimal digits. The errors are those of [Accounts.Token].
 //
 // spec:cloudburst#app-tokens
 func (a *Accounts) AppToken(ctx context.Context, key string, from Caller) (Token, error) {

@@ -12,28 +12,30 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Authorization is a program's request for access, and later the user's grant. Between these steps
-// it is a sealed text that only servers with this Key can read or write, so nothing is stored.
+// Authorization is a program's request for access, and later the user's grant. Between these steps,
+// the authorization is an encrypted text that only servers with the same Key can read or write, so
+// the store has no row for it.
 type Authorization struct {
 	User        string   `json:"u"`
 	ClientID    string   `json:"c"` // URL of the program
-	ClientName  string   `json:"n"` // name in the list of tokens; "": its URL
+	ClientName  string   `json:"n"` // name of the program in the list of tokens; "": the list shows its URL
 	RedirectURI string   `json:"r"`
 	State       string   `json:"s"`
-	Challenge   string   `json:"h"` // PKCE challenge; "": none
-	Scopes      []string `json:"p"` // including scopes that tokens do not have, for example profile
+	Challenge   string   `json:"h"` // PKCE challenge; "": the program sent no challenge
+	Scopes      []string `json:"p"` // scopes, including those that tokens cannot have, such as profile
 
 	ID         string    `json:"i"`
 	Expires    time.Time `json:"e"`
-	PasswordAt time.Time `json:"w"` // a password change invalidates it
+	PasswordAt time.Time `json:"w"` // time when the password was set; a new password invalidates the authorization
 }
 
-// Lifetimes of a request that waits for the user, and of a code.
+// RequestTTL is the lifetime of a request that waits for the user's decision. CodeTTL is the
+// lifetime of a code.
 const (
 	RequestTTL = 30 * time.Minute
 	CodeTTL    = 10 * time.Minute
-	// codeKeep is the time for which a redeemed code is stored beyond CodeTTL, for servers whose clocks
-	// differ.
+	// codeKeep is the time for which the store keeps a redeemed code after its expiry, because the
+	// clocks of servers may differ.
 	codeKeep = time.Hour
 )
 
@@ -43,8 +45,8 @@ const (
 	sealedCode = "code"
 )
 
-// SealRequest seals the request of a program for the form in which z.User decides. Errors:
-// fault.NotFound (no such user), Unavailable (no valid Key).
+// SealRequest encrypts the request of a program, for the page on which z.User decides. Errors:
+// fault.NotFound (the user does not exist), fault.Unavailable (Key is not valid).
 func (a *Accounts) SealRequest(ctx context.Context, z Authorization) (ask string, err error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
@@ -58,8 +60,8 @@ func (a *Accounts) SealRequest(ctx context.Context, z Authorization) (ask string
 	return a.keys.sealAuthorization(sealedAsk, z)
 }
 
-// OpenRequest opens a text of SealRequest for this user. fault.Refused: it expired or is for
-// another user.
+// OpenRequest decrypts the result of SealRequest for this user. fault.Refused: the request has
+// expired or is for another user.
 func (a *Accounts) OpenRequest(user, ask string) (Authorization, error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
@@ -72,8 +74,8 @@ func (a *Accounts) OpenRequest(user, ask string) (Authorization, error) {
 	return z, nil
 }
 
-// Allow returns the code of a grant. z is the result of OpenRequest with the scopes that the user
-// chose. A code works once, within CodeTTL.
+// Allow grants access and returns the code for the program. z is the result of OpenRequest with the
+// scopes that the user chose. A code is valid once, within CodeTTL.
 func (a *Accounts) Allow(z Authorization) (code string, err error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
@@ -84,8 +86,9 @@ func (a *Accounts) Allow(z Authorization) (code string, err error) {
 }
 
 // Redeem consumes a code and returns the grant. fits returns an error if the code was made for
-// another program; then the code stays valid. A repeated code revokes the token made from it.
-// Errors: fault.Refused, TooMany, Unavailable, and those of fits.
+// another program; in this case the code stays valid. Redeeming a code again revokes the token that
+// was made from the code. Errors: fault.Refused (the code is not valid), fault.TooMany,
+// fault.Unavailable, and those of fits.
 //
 // spec:cloudburst#indieauth-codes
 func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorization) error, from Caller) (Authorization, error) {
@@ -118,7 +121,8 @@ func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorizat
 		return Authorization{}, err
 	}
 	if !fresh {
-		// One of two programs with the same code has stolen it.
+		// Two programs have the same code, so one program has stolen it. Revoke the token of the
+		// first.
 		if err := a.Store.RemoveToken(ctx, z.User, z.ID); err != nil && fault.CodeOf(err) != fault.NotFound {
 			return Authorization{}, err
 		}
@@ -127,8 +131,8 @@ func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorizat
 	return z, nil
 }
 
-// NewClientToken makes the token of a grant that Redeem returned. Errors as of [Accounts.NewToken].
-// Scopes that tokens do not have are ignored.
+// NewClientToken creates the token of a grant that Redeem returned. It ignores scopes that tokens
+// cannot have. The errors are those of [Accounts.NewToken].
 func (a *Accounts) NewClientToken(ctx context.Context, z Authorization) (plain string, t Token, err error) {
 	label := z.ClientName
 	if label == "" || checkText("label", label, maxLabel) != nil {

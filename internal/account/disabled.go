@@ -8,18 +8,18 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// disabledTTL is the time for which a shared process trusts a cached state; maxCachedUsers limits
-// the cached users.
+// disabledTTL is the time for which a process trusts a cached state if the store is shared.
+// maxCachedUsers is the maximum number of cached users.
 const (
 	disabledTTL    = 2 * time.Second
 	maxCachedUsers = 10_000
 )
 
-// disabledCache caches which users are disabled, because every request of a feed needs it.
+// disabledCache caches which users are disabled, because every request for a feed needs this state.
 type disabledCache struct {
 	mu     sync.RWMutex
 	users  map[string]cachedUser
-	writes uint64 // states read before a write are not cached after it
+	writes uint64 // number of changes; a state that was read before a change must not be cached after it
 }
 
 type cachedUser struct {
@@ -53,9 +53,9 @@ func (s *disabledCache) forget() {
 	s.writes++
 }
 
-// IsDisabled reports whether a user is disabled, so that their content is hidden. It is cheap:
-// without other processes it reads each user once, otherwise every two seconds. An unknown user is
-// not disabled, and a deleted one is.
+// IsDisabled reports whether a user is disabled or deleted, so that their content is hidden. An
+// unknown user is not disabled. The result is cached: without Shared until the user changes, and
+// with Shared for two seconds.
 func (a *Accounts) IsDisabled(ctx context.Context, name string) (bool, error) {
 	now := a.now()
 	known, writes, ok := a.disabledUsers.get(name)
@@ -65,7 +65,7 @@ func (a *Accounts) IsDisabled(ctx context.Context, name string) (bool, error) {
 	u, _, err := a.Store.User(ctx, name)
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
 		deleted, err := a.Store.IsDeleted(ctx, name)
-		if err == nil && deleted { // other names are not cached: clients may request any name
+		if err == nil && deleted { // unknown names are not cached, because clients may request any number of names
 			a.disabledUsers.put(name, cachedUser{true, now}, writes)
 		}
 		return deleted, err

@@ -5,9 +5,10 @@
 // [Accounts] and its Check; [Store] is the database interface.
 //
 // Passwords are stored as argon2id hashes, sessions and tokens as SHA-256 of random values. A
-// reader's secret is encrypted with a key that is not in the database. A verified password is
-// accepted for five minutes without another hash; only a keyed digest of it is kept, in memory.
+// reader's secret is encrypted with a key that is not in the database. For five minutes, a verified
+// password is accepted without a new argon2id hash; the memory contains only a keyed digest of the
+// password.
 //
-// A refusal has the same text and the same cost for a wrong name and a wrong password. Limits are
-// checked before any work, for existing and for unknown names.
+// A log-in with an unknown name and a log-in with a wrong password get the same error after the
+// same time. Limits are checked before any password is hashed, for existing and for unknown names.
 package account

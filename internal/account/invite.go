@@ -10,22 +10,22 @@ import (
 // MaxNote is the maximum length of the note of an invitation, in characters.
 const MaxNote = 100
 
-// Invitations are valid for InviteLife, unless the administrator chooses another time up to
-// MaxInviteLife.
+// InviteLife is the default lifetime of an invitation. An administrator can choose a lifetime of up
+// to MaxInviteLife.
 const (
 	InviteLife    = 7 * 24 * time.Hour
 	MaxInviteLife = 90 * 24 * time.Hour
 )
 
-// Invite is an invitation to create one account, also while registration is closed.
+// Invite is an invitation to create one account. It is valid even if registration is closed.
 type Invite struct {
-	ID        string // SHA-256 of its secret; not a credential
+	ID        string // SHA-256 of the invitation's secret; not a credential
 	CreatedAt time.Time
-	CreatedBy string // user; "": the operator
-	Note      string // person for whom the invitation is
+	CreatedBy string // user who created the invitation; "": the operator
+	Note      string // note of the creator, such as the name of the invited person
 	ExpiresAt time.Time
-	UsedAt    time.Time // zero: not used yet
-	UsedBy    string    // the user that the invitation created
+	UsedAt    time.Time // time when the account was created; zero: not used yet
+	UsedBy    string    // name of the user who was created with the invitation
 }
 
 // Open reports whether an account can still be created with the invitation.
@@ -34,20 +34,21 @@ func (i Invite) Open(now time.Time) bool { return i.UsedAt.IsZero() && now.Befor
 // InviteStore stores invitations.
 type InviteStore interface {
 	AddInvite(ctx context.Context, i Invite) error
-	// Invite returns an invitation. fault.NotFound.
+	// Invite returns an invitation. fault.NotFound: the invitation does not exist.
 	Invite(ctx context.Context, id string) (Invite, error)
-	// Invites lists the invitations that were created before a time, or all if it is zero, newest
+	// Invites lists the invitations that were created before the time before (zero: all), newest
 	// first. limit is at most 1,000; 0 means 100.
 	Invites(ctx context.Context, before time.Time, limit int) ([]Invite, error)
-	// RemoveInvite deletes an unused invitation. fault.NotFound.
+	// RemoveInvite deletes an unused invitation. fault.NotFound: no unused invitation has this ID.
 	RemoveInvite(ctx context.Context, id string) error
-	// AddInvitedUser creates a user and marks the invitation as used. fault.Refused: at now the
-	// invitation is used, expired or deleted; fault.Conflict as AddUser.
+	// AddInvitedUser creates a user and marks the invitation as used. fault.Refused: the invitation
+	// is used, expired or deleted at the time now; fault.Conflict: as for AddUser.
 	AddInvitedUser(ctx context.Context, u User, hash, invite string, now time.Time) error
 }
 
-// Invite creates an invitation that is valid for a time of up to MaxInviteLife; 0 means InviteLife.
-// The secret for its link is returned only here. fault.Invalid: the note or the time.
+// Invite creates an invitation that is valid for the time life, at most MaxInviteLife; 0 means
+// InviteLife. Only Invite returns the secret, which is part of the invitation's link.
+// fault.Invalid: the note or the time is invalid.
 func (a *Accounts) Invite(ctx context.Context, by, note string, life time.Duration) (secret string, i Invite, err error) {
 	if life == 0 {
 		life = InviteLife
@@ -67,13 +68,13 @@ func (a *Accounts) Invite(ctx context.Context, by, note string, life time.Durati
 	return secret, i, nil
 }
 
-// Invites lists the invitations that were created before a time, or all if it is zero, newest
-// first. limit is at most 1,000; 0 means 100.
+// Invites lists the invitations that were created before the time before (zero: all), newest first.
+// limit is at most 1,000; 0 means 100.
 func (a *Accounts) Invites(ctx context.Context, before time.Time, limit int) ([]Invite, error) {
 	return a.Store.Invites(ctx, before, limit)
 }
 
-// RevokeInvite deletes an unused invitation. fault.NotFound.
+// RevokeInvite deletes an unused invitation. fault.NotFound: no unused invitation has this ID.
 func (a *Accounts) RevokeInvite(ctx context.Context, id string) error {
 	return a.Store.RemoveInvite(ctx, id)
 }
@@ -82,8 +83,8 @@ func notInvited() error {
 	return fault.New(fault.Refused, "This invitation has already been used, has expired or was revoked. Ask the person who invited you for a new one.")
 }
 
-// Invited returns the invitation of a link if an account can still be created with it, otherwise
-// fault.Refused.
+// Invited returns the invitation whose link contains the secret. fault.Refused: no account can be
+// created with the invitation.
 func (a *Accounts) Invited(ctx context.Context, secret string) (Invite, error) {
 	if !isToken(secret) {
 		return Invite{}, notInvited()
@@ -95,7 +96,7 @@ func (a *Accounts) Invited(ctx context.Context, secret string) (Invite, error) {
 	return i, err
 }
 
-// RegisterInvited is like Register with the secret of an invitation, which works also while
+// RegisterInvited is like Register but requires the secret of an invitation. It works even if
 // registration is closed. fault.Refused: the invitation is not valid.
 func (a *Accounts) RegisterInvited(ctx context.Context, secret, name, password string, from Caller) (User, error) {
 	a.init()

@@ -57,7 +57,8 @@ func newKeys(key []byte) *keys {
 	return k
 }
 
-// additionalData returns the additional data of a sealed secret: the secret cannot be opened in another row.
+// additionalData returns the additional data of a sealed secret. It binds the secret to its row:
+// the secret cannot be decrypted in another row.
 func additionalData(s Secret) []byte { return []byte(s.User + "\x00" + s.Feed + "\x00" + s.Selector) }
 
 // sealSecret encrypts a secret.
@@ -80,21 +81,23 @@ func (k *keys) openSecret(s SealedSecret) (string, error) {
 	return string(plain), nil
 }
 
-// sum returns the keyed hash by which a secret is found and compared.
+// sum returns the keyed hash of a secret. The store finds a secret by this hash, and checks compare
+// it.
 func (k *keys) sum(user, feed, plain string) []byte {
 	h := hmac.New(sha256.New, k.secretKey)
 	h.Write([]byte(user + "\x00" + feed + "\x00" + plain))
 	return h.Sum(nil)
 }
 
-// place returns the keyed hash of an address, so the store has no list of addresses.
+// place returns the keyed hash of a user's address, so that the store contains no addresses.
 func (k *keys) place(user, address string) string {
 	h := hmac.New(sha256.New, k.placeKey)
 	h.Write([]byte(user + "\x00" + address))
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:16])
 }
 
-// tally returns the key of a count. It discloses neither the address nor the typed name.
+// tally returns the key of a tally of this kind. The key discloses neither the address nor the
+// typed name.
 func (k *keys) tally(kind byte, parts ...string) TallyKey {
 	h := hmac.New(sha256.New, k.tallyKey)
 	h.Write([]byte(strings.Join(parts, "\x00")))
@@ -111,8 +114,8 @@ func (k *keys) setupToken() string {
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
 }
 
-// changedKeyError is the error for secrets sealed with another key. The reader learns that the
-// server is at fault, and the log shows the operator what to do.
+// changedKeyError returns the error for secrets that were encrypted with another key. The reader
+// sees that the server is the cause, and the log shows the operator what to do.
 func (k *keys) changedKeyError(sealed string) error {
 	err := fmt.Errorf("the key changed: the feed secrets were encrypted with the key %s, and this is %s; set accounts.secret-key, or its file, to the previous key", sealed, k.id)
 	return keyUnusable(err)
@@ -122,7 +125,8 @@ func keyUnusable(err error) error {
 	return fault.Wrap(fault.Unavailable, err, "This server cannot check the secrets of private feeds at present. Its operator has to fix that.")
 }
 
-// usable returns an error if secrets cannot be sealed and checked.
+// usable returns an error if Key is not valid, so that secrets can be neither encrypted nor
+// checked.
 func (k *keys) usable() error {
 	if k.err != nil {
 		return keyUnusable(k.err)

@@ -8,35 +8,36 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// attempt is an admitted log-in. passed, failed or dropped ends it.
+// attempt is a log-in in progress that the limiter has admitted. The caller ends it with passed,
+// failed or dropped.
 type attempt struct {
 	l        *limiter
 	from     Caller
 	counted  []counted
-	keys     []TallyKey // tallies to write: that of all clients, and those of counted
+	keys     []TallyKey // keys of the tallies to write: the tally of all clients, and those in counted
 	finished bool
 }
 
-// counted is a tally that an attempt counts in.
+// counted is a tally that counts an attempt, with its limits.
 type counted struct {
 	*tally
 	limit   int
 	longest time.Duration
-	only    bool // counts failures but does not stop the attempt
+	only    bool // the tally counts failures but cannot reject the attempt
 }
 
-// loginSource is the name and the origin of a log-in.
+// loginSource has the user name and the origin of a log-in.
 type loginSource struct {
 	from  Caller
 	name  string
-	known bool // the user logged in from this address before
-	paced bool // holds a paced slot of the name
+	known bool // the user has logged in from this address before
+	paced bool // the attempt has a paced slot of the name
 }
 
-// start admits an attempt or returns how long to wait (fault.TooMany), before it is known whether
-// the name exists. A log-in from a known address is only stopped by failures from there. Others
-// wait for a paced slot when the name's limit is reached, so attackers cannot lock the owner out;
-// see loginpace.go.
+// start admits an attempt, or returns a fault.TooMany with the time to wait. It does not know yet
+// whether the name exists. Only failures from the same address can reject a log-in from an address
+// that the user has used before. When the limit of the name is reached, other log-ins wait for a
+// paced slot (see loginpace.go), so that attackers cannot lock out the owner of the account.
 func (l *limiter) start(ctx context.Context, now func() time.Time, t loginSource) (*attempt, error) {
 	a, err := l.startUnpaced(ctx, now, t)
 	refused, slow := errors.AsType[slowed](err)
@@ -50,8 +51,9 @@ func (l *limiter) start(ctx context.Context, now func() time.Time, t loginSource
 	return l.startUnpaced(ctx, now, t)
 }
 
-// startUnpaced is like start without paced slots. If only attempts in progress are in the way, it waits
-// for them: concurrent log-ins are often programs of one user, and successful ones do not count.
+// startUnpaced is like start without paced slots. If only attempts in progress prevent the
+// admission, startUnpaced waits until they end, because concurrent log-ins often come from several
+// programs of one user, and successful log-ins do not count.
 func (l *limiter) startUnpaced(ctx context.Context, now func() time.Time, t loginSource) (*attempt, error) {
 	a, ended, err := l.startNow(ctx, now(), t)
 	if ended == nil {
@@ -76,7 +78,7 @@ func (l *limiter) startUnpaced(ctx context.Context, now func() time.Time, t logi
 	return a, err
 }
 
-// addWaiting changes the number of waiting attempts; false: there are too many.
+// addWaiting adds n to the number of waiting attempts; false: the number would exceed its limit.
 func (l *limiter) addWaiting(n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,11 +89,10 @@ func (l *limiter) addWaiting(n int) bool {
 	return true
 }
 
-// startNow is like startUnpaced without waiting. If waiting could help, ended is closed when the next
-// attempt ends.
-//
-// The attempt is counted before its rows are read. Every attempt that ends in between is therefore
-// either in the rows or was counted as in progress.
+// startNow is like startUnpaced but does not wait. If a wait could help, startNow returns a channel
+// that is closed when the next attempt ends. It counts the attempt as in progress before it reads
+// the rows, so every failure of another attempt is counted either in the rows or as an attempt in
+// progress.
 func (l *limiter) startNow(ctx context.Context, now time.Time, t loginSource) (_ *attempt, ended <-chan struct{}, err error) {
 	l.mu.Lock()
 	a := l.newAttempt(t)
@@ -110,14 +111,14 @@ func (l *limiter) startNow(ctx context.Context, now time.Time, t loginSource) (_
 	}
 	if err != nil {
 		if ended == nil {
-			l.signal() // another attempt may wait for this one
+			l.signal() // another attempt may wait for the end of this attempt
 		}
 		return nil, ended, err
 	}
 	return a, nil, nil
 }
 
-// newAttempt finds the tallies that an attempt counts in.
+// newAttempt returns an attempt with the tallies that count it.
 func (l *limiter) newAttempt(t loginSource) *attempt {
 	a := &attempt{l: l, from: t.from}
 	a.counted = append(a.counted, counted{l.peek(l.sourceOf(t.from)), l.source, sourceWait, t.known})
@@ -130,14 +131,15 @@ func (l *limiter) newAttempt(t loginSource) *attempt {
 	return a
 }
 
-// admit counts an attempt as in progress, or returns why not. A non-nil ended means that it may be
-// admitted after the next attempt ends; the error slowed means that it may wait for a paced slot.
+// admit counts an attempt as in progress, or returns an error. If ended is not nil, the attempt may
+// be admitted after the next attempt ends. If the error is slowed, the attempt may wait for a paced
+// slot.
 func (l *limiter) admit(a *attempt, now time.Time, t loginSource) (ended <-chan struct{}, err error) {
-	for i, c := range a.counted { // the tally may have been replaced since
+	for i, c := range a.counted { // the cached tally may have been replaced since newAttempt
 		a.counted[i].tally = l.peek(c.Key)
 	}
 	var wait, slow time.Duration
-	held := false // only attempts in progress are in the way
+	held := false // only attempts in progress prevent the admission
 	for _, c := range a.counted {
 		if c.only {
 			continue
@@ -168,7 +170,7 @@ func (l *limiter) admit(a *attempt, now time.Time, t loginSource) (ended <-chan 
 	}
 	for _, c := range a.counted {
 		c.trying++
-		l.talliesOf(c.Key).keep(c.tally) // only now, so waiting clients cannot fill the memory
+		l.talliesOf(c.Key).keep(c.tally) // cached only after the admission, so that waiting clients cannot fill the memory
 	}
 	l.all.trying++
 	return nil, nil
@@ -183,7 +185,7 @@ func (l *limiter) release(a *attempt) {
 	}
 }
 
-// signal wakes attempts that wait for the end of another one.
+// signal wakes the attempts that wait for the end of another attempt.
 func (l *limiter) signal() {
 	if l.ended != nil {
 		close(l.ended)
@@ -191,7 +193,7 @@ func (l *limiter) signal() {
 	}
 }
 
-// minuteWait returns how long all clients must wait.
+// minuteWait returns how long all clients must wait because of the failures in this minute.
 func (l *limiter) minuteWait(now time.Time) time.Duration {
 	if d := now.Sub(l.all.Since); d >= time.Minute || d < 0 {
 		l.all.Failures, l.all.Since = 0, now
@@ -202,7 +204,7 @@ func (l *limiter) minuteWait(now time.Time) time.Duration {
 	return 0
 }
 
-// end ends the attempt. Further calls do nothing.
+// end ends the attempt. Calls after the first do nothing.
 func (a *attempt) end() {
 	a.l.mu.Lock()
 	defer a.l.mu.Unlock()
@@ -214,11 +216,11 @@ func (a *attempt) end() {
 	a.l.signal()
 }
 
-// failed counts the failure on disk before it returns; the error reports that it could not be
-// stored. passed and dropped do not count. A successful attempt does not reset failures: otherwise
-// an attacker with an account could guess forever.
+// failed stores the failure of the attempt before it returns. An error means that the failure could
+// not be stored. passed and dropped store nothing. A successful attempt does not reset the count of
+// failures, because otherwise an attacker who has an account could guess passwords without a limit.
 func (a *attempt) failed(ctx context.Context, now time.Time) error {
-	defer a.end() // in progress until it is counted
+	defer a.end() // the attempt stays in progress until its failure is counted
 	return a.l.write(ctx, now, a.from, a.keys, func(list []Tally) (longest time.Duration, write bool) {
 		all := &list[0]
 		if d := now.Sub(all.Since); d >= time.Minute || d < 0 {

@@ -11,12 +11,12 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Windows, waits and limits.
+// Time windows, waits and limits.
 const (
 	window      = 15 * time.Minute // period in which failures are counted
-	shortWait   = time.Minute      // first wait; each further one is twice as long
+	shortWait   = time.Minute      // first wait; each further wait is twice as long
 	sourceWait  = time.Hour        // longest wait of a source
-	nameWait    = 15 * time.Minute // longest wait of a name; it may affect the owner
+	nameWait    = 15 * time.Minute // longest wait of a name; shorter, because the owner of the account may have to wait too
 	forgetAfter = 6 * time.Hour    // time without failures after which waits start at shortWait again
 
 	sourceRegisters = 5   // accounts that one source may create in a window
@@ -25,52 +25,53 @@ const (
 	queueTimeout = 20 * time.Second // longest wait for attempts in progress
 )
 
-// Kinds of keys.
+// Kinds of tally keys.
 const (
-	ofSource   = 's' // a network
+	ofSource   = 's' // a network of clients
 	ofName     = 'n' // a user name, from an address that is new for the user
 	ofOwner    = 'o' // a user name and an address from which its user logged in before
 	ofPace     = 'p' // a user name whose attempts are paced
-	ofRegister = 'r' // a network that creates accounts, and all networks together
-	ofAll      = 'z' // failures of all clients in a minute; last in order, so its row is locked for the shortest time
+	ofRegister = 'r' // a network that creates accounts; without a network: all networks together
+	ofAll      = 'z' // failures of all clients in a minute; the highest letter, so that its row is locked last and for the shortest time
 
-	// The following kinds are only in memory: they limit the work of this process, or are checked
-	// before a row is written.
+	// Tallies of the following kinds are only in memory. They limit the work of this process, or are
+	// checked before a row is stored.
 	ofSecret = 'w' // a reader's secret; each use by WSSE writes a row
 	ofHeader = 'h' // a WSSE header
-	ofLook   = 'l' // a waiting network whose headers are compared with all secrets of a feed
+	ofLook   = 'l' // a network that must wait, whose headers are compared with all secrets of a feed
 )
 
-// kinds returns the kinds stored as rows, each bounded in number.
+// kinds returns the kinds of tallies that the store has. The number of stored tallies of each kind
+// is limited.
 func kinds() []byte { return []byte{ofName, ofOwner, ofPace, ofSource, ofRegister, ofAll} }
 
-// tally is the cached row of one source or name, with the attempts in progress.
+// tally is the cached tally of one source or name, with the number of attempts in progress.
 type tally struct {
 	Tally
-	trying int // attempts in progress: each may fail
+	trying int // number of attempts in progress, each of which may fail
 }
 
-// limiter counts failures at all endpoints. The rows of the store are authoritative for all nodes
-// and over restarts. The cache avoids queries for waiting clients, knows the attempts in progress,
-// and continues to count when rows cannot be written.
+// limiter counts failures at all endpoints. The rows in the store are authoritative for all nodes
+// and survive restarts. The cache avoids queries for clients that must wait, has the number of
+// attempts in progress, and continues to count if rows cannot be written.
 type limiter struct {
 	source, name, minute int
-	keep                 int // stored rows of each kind
+	keep                 int // maximum number of stored rows of each kind
 	shared               bool
 	store                TallyStore
 	keys                 *keys
 	log                  *slog.Logger
 
 	mu sync.Mutex
-	// Separate caches: many keys of one kind do not evict another kind.
+	// The caches are separate, so that many keys of one kind do not evict keys of another kind.
 	names, sources, others tallies
 
-	all        tally         // all clients, in the minute since its Since
+	all        tally         // failures of all clients in the minute that began at Since
 	waiting    int           // login attempts that wait until another attempt ends
 	paced      int           // attempts that wait for a paced slot; at most maxWaiting/4
 	maxWaiting int           // limit of waiting
 	ended      chan struct{} // closed when the next attempt ends; nil: no attempt waits
-	newRows    int           // possible new rows since the last trim
+	newRows    int           // upper limit of the number of rows added since the last trim
 }
 
 func (a *Accounts) newLimiter(maxWaiting int) *limiter {
@@ -103,7 +104,7 @@ func (l *limiter) get(k TallyKey) *tally {
 	return t
 }
 
-// peek is like get, without caching a new tally.
+// peek is like get but does not cache a new tally.
 func (l *limiter) peek(k TallyKey) *tally {
 	if k == l.all.Key {
 		return &l.all
@@ -114,7 +115,7 @@ func (l *limiter) peek(k TallyKey) *tally {
 // sourceOf returns the key of a client's network.
 func (l *limiter) sourceOf(from Caller) TallyKey { return l.keys.tally(ofSource, network(from.Addr)) }
 
-// learn updates the cache with newer rows.
+// learn updates the cached tallies with rows that are newer.
 func (l *limiter) learn(rows []Tally) {
 	for _, row := range rows {
 		if row.Change == 0 {
@@ -126,8 +127,9 @@ func (l *limiter) learn(rows []Tally) {
 	}
 }
 
-// perNode returns how many attempts of one key may be in progress here. Other nodes do not know of
-// them; a quarter per node prevents a second allowance.
+// perNode returns how many attempts of one key may be in progress in this process. If other nodes
+// share the store, this is a quarter of the limit, because a node does not know the attempts in
+// progress at other nodes.
 func (l *limiter) perNode(limit int) int {
 	if l.shared {
 		return max(limit/4, 1)
@@ -135,7 +137,8 @@ func (l *limiter) perNode(limit int) int {
 	return limit
 }
 
-// wait returns how long an attempt must wait while trying others are in progress; 0: no wait.
+// wait returns how long a new attempt must wait if trying other attempts are in progress; 0: no
+// wait.
 func (t *Tally) wait(now time.Time, trying, limit int, longest time.Duration) time.Duration {
 	if d := t.Until.Sub(now); d > 0 {
 		if d > longest { // the clock was set back; the wait must not become longer
@@ -149,13 +152,13 @@ func (t *Tally) wait(now time.Time, trying, limit int, longest time.Duration) ti
 		t.Failures = 0
 	}
 	if t.Failures+trying >= limit {
-		return time.Second // attempts in progress come first
+		return time.Second // attempts in progress may use up the limit, so try again after they end
 	}
 	return 0
 }
 
-// fail counts a failure and returns the wait that starts with it. It returns 0 during an existing
-// wait, which a paced attempt extends.
+// fail counts a failure and returns the wait that starts with the failure; 0: no wait starts. A
+// failure during a wait, by a paced attempt, extends the wait and also returns 0.
 func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Duration {
 	if now.Sub(t.Last) >= forgetAfter {
 		t.Waits = 0
@@ -171,7 +174,7 @@ func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Durat
 	waits := t.Until.After(now)
 	t.Waits++
 	t.Until = now.Add(wait)
-	// After the wait a quarter of the limit is available.
+	// After the wait, a quarter of the limit is available.
 	t.Failures, t.Since = limit-max(limit/4, 1), t.Until
 	if waits {
 		return 0
@@ -179,12 +182,13 @@ func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Durat
 	return wait
 }
 
-// changed marks a change now. The change number also increases if the row was trimmed in between.
+// changed records a change at the time now. Change increases even if the row was deleted by a trim
+// in between.
 func (t *Tally) changed(now time.Time) {
 	t.Last, t.Change = now, max(t.Change+1, now.UnixMilli())
 }
 
-// checkSource returns fault.TooMany if a source must wait. It counts nothing.
+// checkSource returns a fault.TooMany if a source must wait. It does not count the attempt.
 func (l *limiter) checkSource(ctx context.Context, now time.Time, from Caller) error {
 	k := l.sourceOf(from)
 	if err := l.checkSourceInMemory(now, k); err != nil {
@@ -200,7 +204,7 @@ func (l *limiter) checkSource(ctx context.Context, now time.Time, from Caller) e
 	return l.checkSourceInMemory(now, k)
 }
 
-// checkSourceInMemory is like checkSource without a query.
+// checkSourceInMemory is like checkSource but reads only the cache.
 func (l *limiter) checkSourceInMemory(now time.Time, source TallyKey) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,9 +215,9 @@ func (l *limiter) checkSourceInMemory(now time.Time, source TallyKey) error {
 	return nil
 }
 
-// countFailure counts an invalid token or secret. It returns fault.TooMany instead if the source
-// must wait. It counts for the source only: counts for the name or for all clients would let
-// readers with revoked secrets lock others out.
+// countFailure counts an invalid token or secret for its source, or returns a fault.TooMany if the
+// source must wait. It does not count for the name or for all clients, because readers with revoked
+// secrets could then lock out other people.
 func (l *limiter) countFailure(ctx context.Context, now time.Time, from Caller) error {
 	k := l.sourceOf(from)
 	if err := l.checkSourceInMemory(now, k); err != nil {
@@ -231,8 +235,9 @@ func (l *limiter) countFailure(ctx context.Context, now time.Time, from Caller) 
 	return cmp.Or(err, before)
 }
 
-// write changes rows and updates the cache before it returns. If the rows cannot be written, it
-// still counts in the cache and returns the error. change returns the wait that starts.
+// write changes the tallies of keys in the store and in the cache before it returns. If the store
+// fails, write changes only the cache and returns the error. change returns the wait that starts;
+// 0: no wait.
 func (l *limiter) write(ctx context.Context, now time.Time, from Caller, keys []TallyKey, change func([]Tally) (time.Duration, bool)) error {
 	var wait time.Duration
 	rows, err := l.store.ChangeTallies(context.WithoutCancel(ctx), keys, func(list []Tally) (write bool) {
@@ -263,7 +268,7 @@ func (l *limiter) write(ctx context.Context, now time.Time, from Caller, keys []
 	return err
 }
 
-// trim deletes rows beyond the limit and rows without recent failures.
+// trim deletes rows without recent failures, and the earliest rows beyond the limit.
 func (l *limiter) trim(ctx context.Context, now time.Time) error {
 	const batch = 1000
 	for _, kind := range kinds() {
@@ -280,7 +285,8 @@ func (l *limiter) trim(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// register counts a self-service registration, or returns fault.TooMany.
+// register counts a registration of a new account by its owner. fault.TooMany: the limit is
+// reached.
 func (l *limiter) register(ctx context.Context, now time.Time, from Caller) error {
 	keys := []TallyKey{l.keys.tally(ofRegister, network(from.Addr)), l.keys.tally(ofRegister)}
 	full := func(list []Tally) error {
@@ -305,8 +311,8 @@ func (l *limiter) register(ctx context.Context, now time.Time, from Caller) erro
 	return cmp.Or(err, before)
 }
 
-// rate counts an event, or returns fault.TooMany beyond limit events in a span. Only this process
-// counts.
+// rate counts an event in this process. fault.TooMany: limit events were already counted in the
+// span.
 func (l *limiter) rate(now time.Time, k TallyKey, limit int, span time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -318,7 +324,7 @@ func (l *limiter) rate(now time.Time, k TallyKey, limit int, span time.Duration)
 	return nil
 }
 
-// full is like rate, without counting.
+// full is like rate but does not count the event.
 func (l *limiter) full(now time.Time, k TallyKey, limit int, span time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -350,16 +356,17 @@ func tooMany(wait time.Duration) error {
 		Msg: "There were too many failed attempts. Please wait " + waitWords(wait) + " and try again."}
 }
 
-// busy is the error for log-ins that only exceed the limits of concurrency.
+// busy returns the error for a log-in that is rejected only because too many log-ins are in
+// progress.
 func busy() error {
 	return &fault.Error{Code: fault.TooMany, RetryAfter: 2 * time.Second,
 		Msg: "Too many people are signing in at the moment. Please try again in a few seconds."}
 }
 
-// wholeSeconds rounds a wait up to seconds, as headers need it.
+// wholeSeconds rounds a wait up to whole seconds, the unit of the header Retry-After.
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// waitWords returns a wait in words, rounded up.
+// waitWords returns a wait in words for users, rounded up.
 func waitWords(d time.Duration) string {
 	switch {
 	case d <= time.Minute:
@@ -372,10 +379,11 @@ func waitWords(d time.Duration) string {
 	return "an hour"
 }
 
-// network returns the network that an address counts for: usually that of one customer.
+// network returns the network whose failures an address counts for: a /24 of IPv4 or a /56 of IPv6,
+// which is usually the network of one customer.
 func network(a netip.Addr) string { return prefix(a, 24, 56) }
 
-// address returns the network of one user: an IPv4 address, or a /64 of IPv6.
+// address returns the network from which one user logs in: an IPv4 address, or a /64 of IPv6.
 func address(a netip.Addr) string { return prefix(a, 32, 64) }
 
 func prefix(a netip.Addr, four, six int) string {

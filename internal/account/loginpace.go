@@ -8,31 +8,31 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// When the limit of a name is reached, attempts from networks with few failures are not refused but
-// paced. The owner can sign in after seconds, and attackers can guess at most 8,640 passwords of
-// this name a day, from any number of networks and nodes.
+// When the limit of a name is reached, an attempt from a network with few failures is not rejected
+// but waits for a slot. The owner of the account can sign in after seconds. Attackers can guess at
+// most 8,640 passwords of the name a day, from any number of networks and nodes.
 const (
-	paceStep = 10 * time.Second // interval between attempts at one name
-	paceWait = 20 * time.Second // longest wait of an attempt for its slot
+	paceStep = 10 * time.Second // interval between the slots of one name
+	paceWait = 20 * time.Second // longest wait of an attempt for a slot
 )
 
-// slowed is the refusal of an attempt that may wait for a slot instead.
+// slowed is the error for an attempt that may wait for a slot.
 type slowed struct{ error }
 
 func (e slowed) Unwrap() error { return e.error }
 
-// mayPace reports whether a source may wait for slots: its failures and its attempts in progress
-// are less than a quarter of its limit.
+// mayPace reports whether attempts of a source may wait for slots: its failures and attempts in
+// progress are less than a quarter of its limit.
 func (l *limiter) mayPace(source *tally) bool {
 	return source.Failures+source.trying < max(l.source/4, 1)
 }
 
-// pace waits for the next free slot of a name. The error is fault.TooMany if too many attempts wait
-// already, and refused if the source failed too often at another node.
+// pace waits for the next free slot of a name. fault.TooMany: too many attempts already wait.
+// refused: the source has failed too often at another node.
 //
 // spec:cloudburst#log-in-pace
 func (l *limiter) pace(ctx context.Context, now func() time.Time, t loginSource, refused slowed) error {
-	if _, err := l.slotDelay(now(), t.name, nil); err != nil { // refused attempts cause no query
+	if _, err := l.slotDelay(now(), t.name, nil); err != nil { // checked in the cache first, so that rejected attempts cause no query
 		return err
 	}
 	rows, err := l.store.Tallies(ctx, []TallyKey{l.sourceOf(t.from)})
@@ -58,8 +58,8 @@ func (l *limiter) pace(ctx context.Context, now func() time.Time, t loginSource,
 	}
 }
 
-// enqueue counts a waiting attempt in its source, updated with the rows of other nodes, and in the
-// number of paced attempts. release reverts that.
+// enqueue adds a waiting attempt to the count of its source, which it updates with the rows of
+// other nodes, and to the number of paced attempts. release reverts both.
 func (l *limiter) enqueue(t loginSource, rows []Tally, refused slowed) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,8 +84,8 @@ func (l *limiter) enqueue(t loginSource, rows []Tally, refused slowed) (release 
 	}, nil
 }
 
-// slotDelay returns the time until the next free slot of a name, by its row; nil means the cached
-// row. The error is fault.TooMany if that is too long.
+// slotDelay returns the time until the next free slot of a name. row is the tally of the name; nil:
+// the cached tally. fault.TooMany: the time is too long.
 func (l *limiter) slotDelay(now time.Time, name string, row *Tally) (time.Duration, error) {
 	if row == nil {
 		l.mu.Lock()
@@ -94,7 +94,7 @@ func (l *limiter) slotDelay(now time.Time, name string, row *Tally) (time.Durati
 	}
 	d := max(row.Until.Sub(now), 0)
 	switch {
-	case d > paceWait+paceStep: // the clock was set back
+	case d > paceWait+paceStep: // possible only if the clock was set back
 		return 0, nil
 	case d > paceWait:
 		return d, tooMany(d - paceWait)

@@ -11,7 +11,7 @@ import (
 // MaxName is the maximum length of a user name in bytes.
 const MaxName = 32
 
-// CheckName returns a fault.Invalid with the reason if a name cannot be a new user's.
+// CheckName returns a fault.Invalid with the reason if a new user cannot have this name.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -27,8 +27,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// wellFormed reports whether a name has the form of a user name. Names are not case-folded: a name
-// in capitals, or one that only looks the same, does not exist.
+// wellFormed reports whether a name has the form of a user name. Names are not case-folded, so a
+// name with uppercase letters does not exist.
 func wellFormed(name string) bool {
 	if name == "" || len(name) > MaxName {
 		return false
@@ -43,9 +43,9 @@ func wellFormed(name string) bool {
 
 func isYear(name string) bool { return len(name) == 4 && strings.Trim(name, "0123456789") == "" }
 
-// Reserved returns, sorted, the names that are or will be the first segment of this program's
-// paths, or that other software requests at every site. Four digits are not valid either: they are
-// the archive of a year.
+// Reserved returns the sorted list of names that users cannot have. They are, or may become, the
+// first segment of a path of this program, or other software requests them on every website.
+// CheckName also rejects four digits, which are the archive of a year.
 func Reserved() []string {
 	return []string{
 		"about", "account", "accounts", "admin", "api", "apple-touch-icon", "assets", "atom", "auth", "authorize",

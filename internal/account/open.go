@@ -11,26 +11,26 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// Secrets cannot be guessed. A correct secret is accepted even from a source with too many
-// failures, and an incorrect one costs no hash. Failures are therefore counted after the
-// comparison, for the source only.
+// Secrets are random, so nobody can guess them, and checking a secret needs no slow hash. The
+// program therefore checks a secret even if its source has too many failures, and counts a failure
+// after the comparison, for the source only.
 
 const (
-	// nonceKeep is the time for which a header is stored after it expired: a clock that is set back would
-	// make it valid again.
+	// nonceKeep is the time for which the use of a header stays stored after the header has expired.
+	// If the clock were set back within this time, the header could otherwise be used again.
 	nonceKeep = 2 * time.Hour
-	// nonceRate is the number of headers per minute of one secret.
+	// nonceRate is the maximum number of headers of one secret per minute.
 	nonceRate = 120
-	// lookRate is the number of headers per minute, from a source that must wait, that are compared
-	// with all secrets of a feed.
+	// lookRate is the maximum number of headers per minute that are compared with all secrets of a
+	// feed although their source must wait.
 	lookRate = 60
 )
 
-// secretRefusal is the one message for every invalid secret.
+// secretRefusal is the message for all invalid secrets.
 const secretRefusal = "This feed is private, and opens only with a reader's secret that was not revoked."
 
-// OpenByURL authenticates a reader by the secret in a URL. Errors: fault.Refused with the same
-// message for every reason; TooMany; Unavailable.
+// OpenByURL authenticates a reader by the secret in a URL. Errors: fault.Refused (the message is
+// the same for every reason), fault.TooMany, fault.Unavailable.
 //
 // spec:datafeeds-2006#private-feeds
 func (a *Accounts) OpenByURL(ctx context.Context, user, feed, selector, secret string, from Caller) (Secret, error) {
@@ -39,9 +39,9 @@ func (a *Accounts) OpenByURL(ctx context.Context, user, feed, selector, secret s
 	return a.checkSecret(ctx, s, err, user, feed, secret, from)
 }
 
-// OpenByBasic authenticates a reader by HTTP Basic. name is the name of the user or the reader, or the
-// secret's selector; password is the secret, or selector and secret joined by a dot. Errors as of
-// OpenByURL.
+// OpenByBasic authenticates a reader by HTTP Basic. name is the name of the user or the reader, or
+// the secret's selector; password is the secret, or selector and secret joined by a dot. The errors
+// are those of OpenByURL.
 func (a *Accounts) OpenByBasic(ctx context.Context, user, feed, name, password string, from Caller) (Secret, error) {
 	a.init()
 	var s SealedSecret
@@ -59,7 +59,8 @@ func (a *Accounts) OpenByBasic(ctx context.Context, user, feed, name, password s
 	return a.checkSecret(ctx, s, err, user, feed, secret, from)
 }
 
-// checkSecret completes OpenByURL and OpenByBasic. s is the row that was found, if err is nil.
+// checkSecret completes OpenByURL and OpenByBasic. s and err are the results of the query for the
+// secret.
 func (a *Accounts) checkSecret(ctx context.Context, s SealedSecret, err error, user, feed, secret string, from Caller) (Secret, error) {
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return Secret{}, err
@@ -80,7 +81,7 @@ func (a *Accounts) checkSecret(ctx context.Context, s SealedSecret, err error, u
 	return Secret{}, a.refuseAndCount(ctx, from, secretRefusal)
 }
 
-// recordSecretUse stores the time of a use, at most once a minute.
+// recordSecretUse stores the time of the last use of a secret, at most once a minute.
 func (a *Accounts) recordSecretUse(ctx context.Context, s SealedSecret) (Secret, error) {
 	if now := stamp(a.now()); now.Sub(s.UsedAt) >= time.Minute {
 		s.UsedAt = now
@@ -89,9 +90,9 @@ func (a *Accounts) recordSecretUse(ctx context.Context, s SealedSecret) (Secret,
 	return s.Secret, nil
 }
 
-// OpenByWSSE is like OpenByBasic, for WSSE. A header works once, within five minutes of its time;
-// its use is on disk before the response. Headers with the same values count as one header, however
-// they are spelled.
+// OpenByWSSE is like OpenByBasic for a WSSE header. A header is valid once, within five minutes of
+// its time. The use of the header is on disk before OpenByWSSE returns. Headers with equal values
+// but different spellings count as the same header.
 //
 // spec:datafeeds-2006#wsse-nonce
 func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Token, from Caller) (Secret, error) {
@@ -101,8 +102,9 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 	}
 	who := t.Username
 	if who == user || who == "" {
-		// The header may be of any reader, so all secrets are compared. From a source that must
-		// wait, a limited number of headers is still compared, for readers with a correct secret.
+		// The name is the user's, so the header may come from any reader, and OpenByWSSE compares it
+		// with all secrets. For a source that must wait, the number of these comparisons is limited
+		// but not 0, so that readers with a correct secret still succeed.
 		err := a.limits.checkSource(ctx, a.now(), from)
 		if err != nil && a.limits.rate(a.now(), a.keys.tally(ofLook, network(from.Addr)), lookRate, time.Minute) != nil {
 			return Secret{}, err
@@ -120,14 +122,14 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 	if s == nil || !t.Fresh(a.now()) {
 		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal)
 	}
-	// The sum is independent of the header's spelling; the nonce is unique per header.
+	// sum does not depend on the spelling of the header. nonce identifies the header.
 	sum, nonce := "sum "+s.Selector+" "+string(proof.Sum[:]), "nonce "+s.Selector+" "+string(proof.Nonce)
 	uses := a.keys.tally(ofSecret, s.Selector)
 	if err := a.limits.full(a.now(), uses, nonceRate, time.Minute); err != nil {
 		return Secret{}, err
 	}
 	if a.limits.rate(a.now(), a.keys.tally(ofHeader, sum), 3, time.Minute) != nil {
-		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal) // without a query
+		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal) // a repeated header is rejected without a query
 	}
 	now := a.now()
 	until := now.Add(wsse.Window + nonceKeep)
@@ -142,11 +144,11 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 	if !fresh {
 		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal)
 	}
-	_ = a.limits.rate(a.now(), uses, nonceRate, time.Minute) // only headers that write a row count
+	_ = a.limits.rate(a.now(), uses, nonceRate, time.Minute) // count only headers whose use was stored
 	return a.recordSecretUse(ctx, *s)
 }
 
-// verifyWSSE returns the secret that matches the digest, or nil.
+// verifyWSSE returns the secret that matches the digest of the header; nil: no secret matches.
 func (a *Accounts) verifyWSSE(list []SealedSecret, t wsse.Token) (*SealedSecret, wsse.Proof, error) {
 	var unreadable error
 	for i := range list {

@@ -24,13 +24,13 @@ const (
 	MaxPassword = 1024
 )
 
-// maxTyped is the maximum length in bytes of any spelling of a password of MaxPassword bytes: a
-// decomposed Korean syllable has nine bytes instead of three.
+// maxTyped is the maximum length in bytes of a typed password before normalization. Normalization
+// can reduce the length to a third: a decomposed Korean syllable has nine bytes instead of three.
 const maxTyped = 3 * MaxPassword
 
-// normalized returns the spelling of a password that is hashed, so the same password has one hash
-// from every keyboard and system: characters are composed, and all kinds of space become a space.
-// ok is false for a text that is not UTF-8 or is longer than maxTyped.
+// normalized returns the spelling of a password that is hashed. Characters are composed, and every
+// kind of space becomes U+0020, so that a password has the same hash on every keyboard and system.
+// ok is false if the text is not UTF-8 or is longer than maxTyped.
 //
 // spec:precis-rfc8265#opaquestring
 func normalized(password string) (_ string, ok bool) {
@@ -45,8 +45,8 @@ func normalized(password string) (_ string, ok bool) {
 	}, password)), true
 }
 
-// newPassword returns the spelling of a new password that is hashed, or a fault.Invalid with the
-// reason why it is not acceptable.
+// newPassword returns the normalized spelling of a new password. fault.Invalid: the password is not
+// acceptable; the text states the reason.
 func newPassword(name, password string) (string, error) {
 	text, ok := normalized(password)
 	switch {
@@ -62,8 +62,9 @@ func newPassword(name, password string) (string, error) {
 	return text, nil
 }
 
-// spellings returns the texts that may have been hashed for a typed password, most likely first:
-// normalized, and as typed, which earlier versions hashed. It returns one text if these are equal.
+// spellings returns the texts whose hash may be stored for a typed password, the most likely text
+// first: the normalized text, and the typed text, which earlier versions hashed. It returns one
+// text if the two are equal.
 func spellings(password string) []string {
 	text, ok := normalized(password)
 	if !ok || text == password {
@@ -83,8 +84,8 @@ func (h passwordHash) String() string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=1$%s$%s", argon2.Version, h.memory, h.passes, base64.RawStdEncoding.EncodeToString(h.salt), base64.RawStdEncoding.EncodeToString(h.sum))
 }
 
-// parseHashed parses the result of String. Its bounds keep a manipulated row from exhausting the
-// memory.
+// parseHashed parses the result of String. It rejects parameters beyond its limits, so that a
+// manipulated row cannot exhaust the memory.
 func parseHashed(s string) (h passwordHash, err error) {
 	part := strings.Split(s, "$")
 	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -111,7 +112,7 @@ func parseHashed(s string) (h passwordHash, err error) {
 const (
 	saltSize       = 16
 	sumSize        = 32
-	defaultWaiting = 512 // default of Options.Waiting: a few seconds on a small machine
+	defaultWaiting = 512 // default of Options.Waiting; a small machine computes this number of hashes in a few seconds
 )
 
 // hasher computes hashes. The number of concurrent hashes is limited, because each needs much
@@ -153,7 +154,8 @@ func randomBytes(n int) []byte {
 	return b
 }
 
-// slot waits for a slot. The error is fault.TooMany if too many wait already.
+// slot waits for a free slot. The caller calls done to release it. fault.TooMany: too many callers
+// already wait.
 func (h *hasher) slot(ctx context.Context) (done func(), err error) {
 	done = func() { <-h.slots }
 	select {
@@ -186,7 +188,8 @@ func (h *hasher) make(ctx context.Context, password string) (string, error) {
 	return made.String(), nil
 }
 
-// check compares a password with a hash. If usable is false, check takes as long and fails.
+// check compares a password with a hash. If usable is false, check takes the same time and returns
+// false.
 func (h *hasher) check(ctx context.Context, password string, with passwordHash, usable bool) (bool, error) {
 	if len(password) > MaxPassword {
 		password, usable = password[:MaxPassword], false
@@ -203,7 +206,7 @@ func (h *hasher) check(ctx context.Context, password string, with passwordHash, 
 	return subtle.ConstantTimeCompare(sum, with.sum) == 1 && usable, nil
 }
 
-// outdated reports whether a hash has other parameters than new hashes.
+// outdated reports whether the parameters of a hash differ from the parameters of new hashes.
 func (h *hasher) outdated(with passwordHash) bool {
 	return with.passes != h.passes || with.memory != h.memory
 }

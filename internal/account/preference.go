@@ -7,45 +7,44 @@ import (
 	"strings"
 )
 
-// Preferences are a user's choices for the pages. The zero value has the default of each, and an
-// empty text is the default of its field.
+// Preferences are a user's choices for the pages. A zero field is the default of the field.
 type Preferences struct {
-	Theme   string `json:"theme,omitempty"`   // "" follows the browser; light, dark, sepia
-	Density string `json:"density,omitempty"` // "" shows full texts; summary, titles
-	Text    string `json:"text,omitempty"`    // size: "" is medium; small, large, huge
-	Font    string `json:"font,omitempty"`    // "" is sans-serif; serif
+	Theme   string `json:"theme,omitempty"`   // colors: "" (as the browser), light, dark or sepia
+	Density string `json:"density,omitempty"` // text of each item: "" (full), summary or titles
+	Text    string `json:"text,omitempty"`    // size of text: "" (medium), small, large or huge
+	Font    string `json:"font,omitempty"`    // font of texts: "" (sans-serif) or serif
 	Width   string `json:"width,omitempty"`   // width of the river's column: "" (normal), narrow or broad
-	// Language of the pages: "" follows the browser; en, de.
+	// Language is the language of the pages: "" (as the browser), en or de.
 	Language string `json:"language,omitempty"`
 	// Oldest shows the oldest items first.
 	Oldest bool `json:"oldest,omitempty"`
-	// NoMarks turns read tracking off; NoCounts hides the numbers of unread items.
+	// NoMarks turns off read tracking. NoCounts hides the numbers of unread items.
 	NoMarks  bool `json:"noMarks,omitempty"`
 	NoCounts bool `json:"noCounts,omitempty"`
-	// OnScroll marks items read when they have been scrolled past.
+	// OnScroll marks items as read when the user has scrolled past them.
 	OnScroll bool `json:"onScroll,omitempty"`
-	// NoOwnPosts keeps the user's own posts out of their river.
+	// NoOwnPosts removes the user's own posts from the user's river.
 	NoOwnPosts bool `json:"noOwnPosts,omitempty"`
-	// Unlisted keeps the user out of the list of authors.
+	// Unlisted removes the user from the list of authors.
 	Unlisted bool `json:"unlisted,omitempty"`
-	// ShowFollows shows authors of this server that the user follows them.
+	// ShowFollows lets authors on this server see that the user follows them.
 	ShowFollows bool `json:"showFollows,omitempty"`
 	// MailSubscribers lets visitors receive the user's public posts by e-mail.
 	MailSubscribers bool `json:"mailSubscribers,omitempty"`
-	// Searches are the saved searches, each the parameters of a page of the river, one on a line. At
-	// most MaxSearches of at most MaxSearch bytes.
+	// Searches are the saved searches, one per line. Each is the query parameters of a page of the
+	// river. The maximum is MaxSearches searches of MaxSearch bytes each.
 	Searches string `json:"searches,omitempty"`
 }
 
 // Limits of saved searches.
 const (
 	MaxSearches = 20
-	MaxSearch   = 500 // bytes
+	MaxSearch   = 500 // maximum bytes of one search
 
-	maxPreferences = 2*MaxSearches*MaxSearch + 1000 // bytes of JSON
+	maxPreferences = 2*MaxSearches*MaxSearch + 1000 // maximum bytes of the JSON of all preferences
 )
 
-// Choices of the texts in Preferences; the first of each is the default.
+// Valid values of the text fields in Preferences. The first value is the default.
 var (
 	Themes    = []string{"", "light", "dark", "sepia"}
 	Densities = []string{"", "summary", "titles"}
@@ -55,8 +54,8 @@ var (
 	Languages = []string{"", "en", "de"}
 )
 
-// Valid returns p with the default in place of each value that is not a choice, and without saved
-// searches that exceed the limits.
+// Valid returns p with valid values: it replaces each invalid value with the default, and removes
+// saved searches that exceed the limits.
 func (p Preferences) Valid() Preferences {
 	for _, one := range []struct {
 		value   *string
@@ -76,14 +75,14 @@ func (p Preferences) Valid() Preferences {
 	return p
 }
 
-// Encode returns p as JSON, for the store and for cookies; "" for the default.
+// Encode returns p as JSON for the store and for cookies; "": all preferences have their defaults.
 func (p Preferences) Encode() string {
 	if p = p.Valid(); p == (Preferences{}) {
 		return ""
 	}
 	b, err := json.Marshal(p)
 	if err != nil {
-		return "" // the type has only texts and booleans
+		return "" // cannot happen: the type has only texts and booleans
 	}
 	return string(b)
 }
@@ -97,7 +96,7 @@ func DecodePreferences(text string) (p Preferences) {
 	return p.Valid()
 }
 
-// SetPreferences stores the preferences of a user. fault.NotFound: no such user.
+// SetPreferences stores the preferences of a user. fault.NotFound: the user does not exist.
 func (a *Accounts) SetPreferences(ctx context.Context, user string, p Preferences) error {
 	return a.Store.SetPreferences(ctx, user, p.Encode())
 }

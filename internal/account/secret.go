@@ -13,18 +13,18 @@ import (
 
 // Secret lets one reader read one private feed.
 type Secret struct {
-	Selector  string // identifies the secret; precedes it in URLs
+	Selector  string // identifies the secret; precedes the secret in URLs
 	User      string // owner of the feed
 	Feed      string
-	Reader    string // the reader's name, for the owner of the feed
-	Plain     string // the secret itself; only set by NewSecret
+	Reader    string // name of the reader that the owner of the feed chose
+	Plain     string // the secret itself; set only by NewSecret and OpenByTopic
 	CreatedAt time.Time
-	UsedAt    time.Time // approximate last use; zero: never
+	UsedAt    time.Time // approximate time of the last use; zero: never used
 }
 
 const (
-	maxSecrets  = 1000 // secrets of a feed
-	maxReader   = 100  // characters
+	maxSecrets  = 1000 // maximum secrets of a feed
+	maxReader   = 100  // maximum characters of a reader's name
 	secretBytes = 24
 )
 
@@ -32,9 +32,10 @@ const (
 func newSelector() string { return strings.ToLower(rand.Text()[:12]) }
 
 // NewSecret creates a secret for a reader of a feed. The reader's name has 1 to 100 characters and
-// is unique in that feed. Plain is returned only here: 32 characters that need no escaping in URLs,
-// without a dot. Errors: fault.Invalid, NotFound (no such user), Conflict (the reader has a secret,
-// or the feed has 1,000).
+// is unique in the feed. Plain is set only in this result: 32 characters, without a dot, that URLs
+// can contain without escapes. Errors: fault.Invalid (the name is invalid), fault.NotFound (the
+// user does not exist), fault.Conflict (the reader already has a secret, or the feed has 1,000
+// secrets).
 func (a *Accounts) NewSecret(ctx context.Context, user, feed, reader string) (Secret, error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
@@ -67,7 +68,8 @@ func (a *Accounts) Secrets(ctx context.Context, user, feed string) ([]Secret, er
 	return out, err
 }
 
-// RevokeSecret deletes a secret at once, and ends the subscriptions of its reader. fault.NotFound.
+// RevokeSecret deletes a secret at once and ends the subscriptions of its reader. fault.NotFound:
+// the user has no such secret.
 func (a *Accounts) RevokeSecret(ctx context.Context, user, selector string) error {
 	was, found := a.Store.SecretBySelector(ctx, selector)
 	if err := a.Store.RemoveSecret(ctx, user, selector); err != nil {

@@ -13,27 +13,27 @@ import (
 
 // Session is a signed-in browser.
 type Session struct {
-	ID        string // SHA-256 of its cookie; not a credential
+	ID        string // SHA-256 of the session's cookie; not a credential
 	User      string
-	Agent     string // User-Agent, at most 200 bytes
+	Agent     string // User-Agent of the browser, at most 200 bytes
 	CreatedAt time.Time
-	SeenAt    time.Time // approximate last use
-	ExpiresAt time.Time // unless it is used before
+	SeenAt    time.Time // approximate time of the last use
+	ExpiresAt time.Time // time when the session ends unless it is used before
 
-	// Preferences of the user; only Accounts.Session sets them.
+	// Preferences and Administrator are set only by Accounts.Session.
 	Preferences   Preferences
-	Administrator bool // the user is an administrator now
+	Administrator bool // the user is currently an administrator
 }
 
-// Lifetimes of sessions, and how many a user can have; the oldest are ended.
+// Lifetimes of sessions, and the maximum number of sessions of a user.
 const (
-	SessionIdle = 30 * 24 * time.Hour // without use
+	SessionIdle = 30 * 24 * time.Hour // maximum time without use
 	SessionLife = 90 * 24 * time.Hour // maximum lifetime of a session
 	maxSessions = 50
 	maxAgent    = 200
 )
 
-// newToken returns 32 random bytes as text for cookies and URLs.
+// newToken returns 32 random bytes as a text that can be part of cookies and URLs.
 func newToken() string { return base64.RawURLEncoding.EncodeToString(randomBytes(32)) }
 
 // isToken reports whether s has the form of newToken's result.
@@ -42,17 +42,16 @@ func isToken(s string) bool {
 	return err == nil && len(raw) == 32 && !strings.ContainsAny(s, "\r\n")
 }
 
-// hashOf returns the hash by which the store finds a random value. The time of a query by hash does
-// not disclose how much of a guess is correct.
+// hashOf returns the hash by which the store finds a random value. Because the store compares
+// hashes, the time of a query does not disclose how many characters of a guess are correct.
 func hashOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// StartSession starts a session of a user who has just signed in. The cookie is returned only here.
-// u must be the result of Check, or of the call that created the user or set the password.
-// fault.NotFound: the user was deleted or disabled; fault.Refused: the password was changed in
-// between.
+// StartSession starts a session of a user who has just signed in. Only StartSession returns the
+// cookie. u must be the result of Check, or of the call that created the user or set the password.
+// fault.NotFound: the user was deleted or disabled; fault.Refused: the password has changed since.
 func (a *Accounts) StartSession(ctx context.Context, u User, agent string) (cookie string, s Session, err error) {
 	now := stamp(a.now())
 	cookie = newToken()
@@ -66,7 +65,8 @@ func (a *Accounts) StartSession(ctx context.Context, u User, agent string) (cook
 	return cookie, s, nil
 }
 
-// agentText returns a printable User-Agent.
+// agentText returns a User-Agent without control characters, shortened to the limit of
+// Session.Agent.
 func agentText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
@@ -77,8 +77,8 @@ func agentText(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// Session returns the session of a cookie and extends it. fault.Refused: there is none, or it
-// expired.
+// Session returns the session of a cookie and extends the session. fault.Refused: the session does
+// not exist or has expired.
 func (a *Accounts) Session(ctx context.Context, cookie string) (Session, error) {
 	over := fault.New(fault.Refused, "You are not signed in, or your session has expired. Please sign in.")
 	if !isToken(cookie) {
@@ -106,7 +106,7 @@ func (a *Accounts) Session(ctx context.Context, cookie string) (Session, error) 
 	return s, nil
 }
 
-// EndSession ends a session. A missing session is not an error.
+// EndSession ends a session. It returns nil if the session does not exist.
 func (a *Accounts) EndSession(ctx context.Context, id string) error {
 	return a.Store.EndSession(ctx, id)
 }

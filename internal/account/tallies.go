@@ -2,14 +2,14 @@ package account
 
 import "cloudburst/internal/cache"
 
-// tallies is a bounded LRU cache of tallies.
+// tallies is an LRU cache of tallies with a limited size.
 type tallies struct{ entries cache.LRU[TallyKey, *tally] }
 
 func newTallies(limit int) tallies {
 	return tallies{cache.LRU[TallyKey, *tally]{Max: orDefault(limit, 1<<14)}}
 }
 
-// find returns the cached tally, or a new one that is not cached.
+// find returns the cached tally of a key, or a new tally that is not cached yet.
 func (l *tallies) find(k TallyKey) *tally {
 	if t, ok := l.entries.Get(k); ok {
 		return t
@@ -17,7 +17,7 @@ func (l *tallies) find(k TallyKey) *tally {
 	return &tally{Tally: Tally{Key: k}}
 }
 
-// keep caches a tally returned by find.
+// keep caches a tally that find returned.
 func (l *tallies) keep(t *tally) {
 	if _, ok := l.entries.Peek(t.Key); !ok {
 		l.entries.Put(t.Key, t, 0)

@@ -15,26 +15,26 @@ import (
 type Token struct {
 	ID, User, Label string
 	Scopes          []string
-	Client          string // URL of the program that requested it by IndieAuth; "": created by the user
+	Client          string // URL of the program that requested the token by IndieAuth; "": the user created the token
 	CreatedAt       time.Time
-	UsedAt          time.Time // approximate last use; zero: never
+	UsedAt          time.Time // approximate time of the last use; zero: never used
 }
 
-// ErrScope is in the chain of a refusal when the token is valid but lacks the scope.
+// ErrScope is in the chain of a fault.Refused if the token is valid but lacks the scope.
 var ErrScope = errors.New("the token does not have this scope")
 
 const (
-	tokenPrefix = "cb_" // identifies tokens for people and secret scanners
-	maxTokens   = 100   // tokens of a user
-	maxLabel    = 100   // characters
+	tokenPrefix = "cb_" // prefix by which people and secret scanners recognize a token
+	maxTokens   = 100   // maximum tokens of a user
+	maxLabel    = 100   // maximum characters of a label
 )
 
-// Scopes returns the scopes of tokens.
+// Scopes returns the scopes that a token can have.
 func Scopes() []string { return []string{"create", "update", "delete", "media", "read"} }
 
-// NewToken creates a token; plain is returned only here. label is for the user, at most 100
-// characters. Errors: fault.Invalid (the label or a scope), NotFound (no such user), Conflict (the
-// user has 100 tokens).
+// NewToken creates a token. Only NewToken returns plain, the text of the token. label is a
+// description for the user, at most 100 characters. Errors: fault.Invalid (the label or a scope is
+// invalid), fault.NotFound (the user does not exist), fault.Conflict (the user has 100 tokens).
 func (a *Accounts) NewToken(ctx context.Context, user, label string, scopes []string) (plain string, t Token, err error) {
 	if err := checkText("label", label, maxLabel); err != nil {
 		return "", Token{}, err
@@ -69,11 +69,13 @@ func (a *Accounts) newToken(ctx context.Context, t Token, scopes []string) (plai
 	return plain, t, nil
 }
 
-// IsToken reports whether s has the form of a token. Some programs send tokens as passwords.
+// IsToken reports whether s has the form of a token. Some programs send a token instead of a
+// password.
 func IsToken(s string) bool { return strings.HasPrefix(s, tokenPrefix) && len(s) == 46 }
 
-// Token is a log-in by token for an action that needs scope ("": any). Errors: fault.Refused (the
-// token does not exist, or lacks the scope: [ErrScope] in the chain), TooMany, Unavailable.
+// Token authenticates a client that sends the token plain, for an action that needs scope ("": any
+// scope). Errors: fault.Refused (the token does not exist, or lacks the scope; [ErrScope] is then
+// in the chain), fault.TooMany, fault.Unavailable.
 func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) (Token, error) {
 	const refusal = "There is no such token, or it was revoked."
 	a.init()
@@ -85,7 +87,8 @@ func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) 
 	return a.finishTokenLogin(ctx, t, err, scope, from, refusal)
 }
 
-// finishTokenLogin completes a log-in by token. t is the row that was found, if err is nil.
+// finishTokenLogin completes a log-in by token. t and err are the results of the query for the
+// token.
 func (a *Accounts) finishTokenLogin(ctx context.Context, t Token, err error, scope string, from Caller, refusal string) (Token, error) {
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
 		return Token{}, a.refuseAndCount(ctx, from, refusal)
@@ -108,7 +111,8 @@ func (a *Accounts) Tokens(ctx context.Context, user string) ([]Token, error) {
 	return a.Store.Tokens(ctx, user)
 }
 
-// RevokeToken deletes a token at once. fault.NotFound.
+// RevokeToken deletes a token. Programs cannot use the token from then on. fault.NotFound: the user
+// has no such token.
 func (a *Accounts) RevokeToken(ctx context.Context, user, id string) error {
 	return a.Store.RemoveToken(ctx, user, id)
 }

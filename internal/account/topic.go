@@ -12,9 +12,10 @@ import (
 // Topics are the names by which readers subscribe to the notifications of private feeds.
 type Topics struct{ *Accounts }
 
-// Topic returns the name by which the reader with a secret subscribes to the notifications of their
-// private feed. It gives the same access as the secret, ends with it, and reveals neither the user nor
-// the feed: the selector of the secret and 32 characters.
+// Topic returns the topic name by which the reader with the secret s subscribes to the
+// notifications of their private feed. The name gives the same access as the secret, becomes
+// invalid with the secret, and reveals neither the user nor the feed. It consists of the selector
+// of the secret and 32 characters.
 //
 // spec:cloudburst#private-topic
 func (a Topics) Topic(s Secret) string {
@@ -23,8 +24,8 @@ func (a Topics) Topic(s Secret) string {
 	return s.Selector + "-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20]))
 }
 
-// OpenByTopic authenticates a reader by the name of their topic. Plain of the secret is set as in URLs:
-// with the selector. Errors as of OpenByURL.
+// OpenByTopic authenticates a reader by the name of their topic. Plain of the result is the secret
+// as in URLs, with the selector. The errors are those of OpenByURL.
 func (a Topics) OpenByTopic(ctx context.Context, topic string, from Caller) (Secret, error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {

@@ -13,19 +13,21 @@ import (
 type User struct {
 	Name       string
 	CreatedAt  time.Time
-	PasswordAt time.Time // when the password was set
-	SeenAt     time.Time // approximate last log-in; zero: never
+	PasswordAt time.Time // time when the password was set
+	SeenAt     time.Time // approximate time of the last log-in; zero: never
 	Disabled   bool
 
-	// Administrator means that the user manages this server on its pages. The first user is one.
+	// Administrator means that the user manages this server on its pages. The first user is an
+	// administrator.
 	Administrator bool
 }
 
-// maxPlaces is the number of stored log-in addresses per user.
+// maxPlaces is the maximum number of stored log-in addresses of a user.
 const maxPlaces = 20
 
-// Check is a log-in by password. Errors: fault.Refused with the same message for an unknown name, a
-// wrong password and a disabled user; TooMany; Unavailable.
+// Check authenticates a user by name and password. Errors: fault.Refused (the name is unknown, the
+// password is wrong, or the user is disabled; the message is the same), fault.TooMany,
+// fault.Unavailable.
 //
 // spec:cloudburst#log-in-rejections spec:cloudburst#log-in-limits
 func (a *Accounts) Check(ctx context.Context, name, password string, from Caller) (User, error) {
@@ -66,10 +68,11 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 }
 
 // verify compares the spellings of a password with a user's hash. matched is the index of the
-// matching spelling. In every case, one row is read. Each spelling is hashed, except a password that
-// was verified a short time ago: only someone who knows the password can notice the shorter time.
+// matching spelling. To keep the time independent of whether the user exists, verify always reads
+// one row and hashes each spelling. Only a password that was verified a short time ago is not
+// hashed; only a person who knows the password can observe this.
 func (a *Accounts) verify(ctx context.Context, name string, spellings []string) (u User, with passwordHash, matched int, err error) {
-	usable := wellFormed(name) // visible to the client anyway, so the timing discloses nothing
+	usable := wellFormed(name) // clients know whether a name is well-formed, so the time of the check discloses nothing
 	if usable {
 		var hash string
 		u, hash, err = a.Store.User(ctx, name)
@@ -99,7 +102,7 @@ func (a *Accounts) verify(ctx context.Context, name string, spellings []string) 
 	return User{}, passwordHash{}, 0, refused()
 }
 
-// rehash replaces the hash by one with the current parameters.
+// rehash stores a hash of the same password with the current parameters.
 func (a *Accounts) rehash(ctx context.Context, name, password string, old passwordHash) {
 	hash, err := a.hasher.make(ctx, password)
 	if err == nil {
@@ -108,8 +111,8 @@ func (a *Accounts) rehash(ctx context.Context, name, password string, old passwo
 	a.logUseError("hash", err)
 }
 
-// Add creates a user. Errors: fault.Invalid (the name or the password), Conflict (the name is
-// taken), TooMany, Unavailable.
+// Add creates a user. Errors: fault.Invalid (the name or the password is not acceptable),
+// fault.Conflict (the name is taken), fault.TooMany, fault.Unavailable.
 func (a *Accounts) Add(ctx context.Context, name, password string) (User, error) {
 	return a.add(ctx, name, password, false)
 }
@@ -143,11 +146,12 @@ func (a *Accounts) newUser(ctx context.Context, name, password string) (u User, 
 	return User{Name: name, CreatedAt: now, PasswordAt: now}, hash, nil
 }
 
-// stamp returns a time in the precision of the store.
+// stamp returns a time in UTC with the precision of the store, milliseconds.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// Register is like Add for self-service registration: five accounts per quarter of an hour and source,
-// and a hundred per hour in total.
+// Register is like Add for people who create their own account. One source can create five accounts
+// in 15 minutes, and all sources together can create a hundred in an hour; then the error is
+// fault.TooMany.
 func (a *Accounts) Register(ctx context.Context, name, password string, from Caller) (User, error) {
 	a.init()
 	if err := CheckName(name); err != nil {
@@ -162,12 +166,12 @@ func (a *Accounts) Register(ctx context.Context, name, password string, from Cal
 	return a.Add(ctx, name, password)
 }
 
-// Users lists users by name, after the given name. limit is at most 1,000; 0 means 100.
+// Users lists users sorted by name, after the name after. limit is at most 1,000; 0 means 100.
 func (a *Accounts) Users(ctx context.Context, after string, limit int) ([]User, error) {
 	return a.Store.Users(ctx, after, limit)
 }
 
-// User returns a user. fault.NotFound.
+// User returns a user. fault.NotFound: the user does not exist.
 func (a *Accounts) User(ctx context.Context, name string) (User, error) {
 	u, _, err := a.Store.User(ctx, name)
 	if err != nil {
@@ -176,8 +180,8 @@ func (a *Accounts) User(ctx context.Context, name string) (User, error) {
 	return u, nil
 }
 
-// SetPassword sets a user's password and ends the user's sessions. Errors as of Add, and
-// fault.NotFound.
+// SetPassword sets a user's password and ends the user's sessions. Errors: those of Add, and
+// fault.NotFound (the user does not exist).
 func (a *Accounts) SetPassword(ctx context.Context, name, password string) error {
 	u, err := a.User(ctx, name)
 	if err != nil {
@@ -187,8 +191,8 @@ func (a *Accounts) SetPassword(ctx context.Context, name, password string) error
 	return err
 }
 
-// ChangePassword is like SetPassword for a user that Check has just returned, and returns the updated
-// user. fault.Conflict: the password was changed in between.
+// ChangePassword is like SetPassword for the user u that Check has returned. It returns the updated
+// user. fault.Conflict: the password has changed since Check.
 func (a *Accounts) ChangePassword(ctx context.Context, u User, password string) (User, error) {
 	return a.setPassword(ctx, u, password, u.PasswordAt)
 }
@@ -209,12 +213,12 @@ func (a *Accounts) setPassword(ctx context.Context, u User, password string, was
 	return u, nil
 }
 
-// Disable disables or enables a user. The sessions of a disabled user end, password, tokens and
-// readers' secrets are refused, and their content is hidden ([Accounts.IsDisabled]).
-// fault.NotFound.
+// Disable disables or enables a user. Disabling ends the user's sessions, rejects the user's
+// password, tokens and readers' secrets, and hides the user's content (see [Accounts.IsDisabled]).
+// fault.NotFound: the user does not exist.
 func (a *Accounts) Disable(ctx context.Context, name string, disabled bool) error {
 	err := a.Store.DisableUser(ctx, name, disabled, stamp(a.now()))
-	a.disabledUsers.forget() // also after an error: the transaction may have been committed
+	a.disabledUsers.forget() // forget also after an error, because the transaction may have been committed
 	if err == nil && a.Disabled != nil {
 		a.Disabled(ctx, name, disabled)
 	}
@@ -224,8 +228,8 @@ func (a *Accounts) Disable(ctx context.Context, name string, disabled bool) erro
 // Count returns the number of users.
 func (a *Accounts) Count(ctx context.Context) (int64, error) { return a.Store.CountUsers(ctx) }
 
-// SetupToken returns the token for the creation of the first user, for the operator. It is random
-// per process or, with Shared, derived from the key. "" if there are users or the store is
+// SetupToken returns the token that the operator needs to create the first user. The token is
+// random, or derived from Key if Shared is set. It is "" if the server has users or the store is
 // unreachable.
 func (a *Accounts) SetupToken() string {
 	a.init()
@@ -245,8 +249,8 @@ func (a *Accounts) SetupToken() string {
 	return a.setupToken
 }
 
-// AddFirst is like Add with the token of SetupToken, while there is no user. Errors as of Add, and
-// fault.Refused: the token is wrong, or a user exists.
+// AddFirst is like Add for the first user and requires the token of SetupToken. Errors: those of
+// Add, and fault.Refused (the token is wrong, or a user exists).
 func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, from Caller) (User, error) {
 	const refusal = "The token is not the one that this server printed when it started, or the first user was already created."
 	a.init()
@@ -268,9 +272,9 @@ func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, f
 	return u, err
 }
 
-// Delete deletes a user with their posts, files, private feeds, followed feeds and sessions. It
-// cannot be undone, and no user can take the name again. fault.NotFound; fault.Conflict: the first
-// user cannot be deleted.
+// Delete deletes a user with their posts, files, private feeds, followed feeds and sessions. The
+// deletion cannot be undone, and no user can take the name again. fault.NotFound: the user does not
+// exist; fault.Conflict: the first user cannot be deleted.
 func (a *Accounts) Delete(ctx context.Context, name string) error {
 	if a.Deleting != nil {
 		if err := a.Deleting(ctx, name); err != nil {
@@ -280,7 +284,7 @@ func (a *Accounts) Delete(ctx context.Context, name string) error {
 	err := a.Store.DeleteUser(ctx, name, stamp(a.now()))
 	a.disabledUsers.forget()
 	if err == nil && a.Disabled != nil {
-		a.Disabled(ctx, name, true) // hides what is cached of the user
+		a.Disabled(ctx, name, true) // removes the user's content from the caches of other packages
 	}
 	return err
 }

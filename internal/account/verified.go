@@ -12,21 +12,22 @@ import (
 // verifiedFor is the time for which a verified password is accepted without another argon2id hash.
 const verifiedFor = 5 * time.Minute
 
-// maxVerified is the number of passwords whose verification is remembered.
+// maxVerified is the maximum number of verified passwords in the cache.
 const maxVerified = 1 << 14
 
-// verifiedCache remembers which passwords were verified, so that programs that send their password
-// with each request cost one argon2id hash in verifiedFor. It stores HMAC-SHA-256 values with a
-// random key of this process, over the stored hash and the password: a changed password or another
-// user gives another value. The zero value is ready.
+// verifiedCache records which passwords were verified, so that a program that sends its password
+// with each request costs one argon2id hash per verifiedFor. It stores the HMAC-SHA-256 of the
+// stored hash and the password, with a random key of this process. A changed password or another
+// user has a different HMAC. The zero value is ready for use.
 type verifiedCache struct {
 	mu    sync.Mutex
 	key   []byte
 	times cache.LRU[[sha256.Size]byte, time.Time] // time of the argon2id hash
 }
 
-// sum returns the cache's value for a password that matches a stored hash. The stored hash has a
-// random salt, so it identifies the user too. It contains no zero byte.
+// sum returns the HMAC for a password that matches a stored hash. The stored hash has a random
+// salt, so it also identifies the user. It contains no zero byte, so the zero byte separates the
+// hash from the password.
 func (c *verifiedCache) sum(with passwordHash, password string) (sum [sha256.Size]byte) {
 	mac := hmac.New(sha256.New, c.key)
 	mac.Write([]byte(with.String() + "\x00" + password))
@@ -50,7 +51,7 @@ func (c *verifiedCache) has(with passwordHash, password string, now time.Time) b
 	return true
 }
 
-// put remembers that the password matches the stored hash.
+// put records that the password matches the stored hash.
 func (c *verifiedCache) put(with passwordHash, password string, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
