@@ -18,13 +18,13 @@ import (
 // Request describes a feed that a user wants to follow.
 type Request struct {
 	Reader     string
-	URL        string // URL of a feed or of a page that links to feeds
-	Title      string // the user's own title
+	URL        string // URL of the feed, or of a page that links to the feed
+	Title      string // title that the user chose for the feed
 	Categories []string
 	Interval   time.Duration
-	Login      Login // its secret is in clear text
-	First      bool  // follow the first feed of a page that has several, instead of returning Choices
-	Operator   bool  // the server's operator adds the feed: the limit is MaxOfOperator
+	Login      Login // login at the feed's server; Login.Secret is in clear text
+	First      bool  // true: if the page links to several feeds, follow the first one instead of returning Choices
+	Operator   bool  // true: the server's operator adds the feed, so the feed limit is MaxOfOperator
 }
 
 // Choice is one feed of a page that has several.
@@ -33,16 +33,17 @@ type Choice = location.Choice
 // Added is the result of a Request.
 type Added struct {
 	Followed
-	New     bool     // the user did not follow the feed before
-	Choices []Choice // the page has several feeds and none was added: add one of these
+	New     bool     // true if the user did not follow the feed before
+	Choices []Choice // feeds of a page that links to several; Add followed none, and the caller passes one of their URLs to Add
 }
 
 // Add follows a feed. It fetches a new feed at once, and the feed's items are stored when Add
-// returns. For a page, Add looks for the feeds that the page links to. It sends no request for a
-// feed that is already known. Errors: fault.Invalid (the URL cannot be read), NotFound (a page
-// without feeds, or a 404 or 410), Unreadable (no usable response, or neither a feed nor a page),
-// Refused (the server may not fetch the address, or the feed needs a login: see NeedsLogin),
-// TooMany (the user's feed limit is reached), Unavailable.
+// returns. For a page, Add looks for the feeds that the page links to. Add sends no request for a
+// feed that the database already has. Errors: fault.Invalid: the URL cannot be parsed; NotFound:
+// the page links to no feed, or the server answered 404 or 410; Unreadable: there is no usable
+// response, or the document is neither a feed nor a page; Refused: the server may not fetch the
+// address, or the feed needs a login (see NeedsLogin); TooMany: the user's feed limit is reached;
+// Unavailable: the database or another local service failed.
 func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	r.Init()
 	a, err := newAddition(r, q)
@@ -61,7 +62,7 @@ func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	}
 	defer unlock()
 	for i, u := range a.urls {
-		done, ok, err := a.followKnown(ctx, u) // another request may have added the feed meanwhile
+		done, ok, err := a.followKnown(ctx, u) // another request may have added the feed while this one waited for the lock
 		if !ok && err == nil {
 			done, err = a.fetchNew(ctx, u)
 		}
@@ -72,12 +73,12 @@ func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	return Added{}, nil
 }
 
-// addition is one Add in progress.
+// addition is the state of one call of Add.
 type addition struct {
 	*River
-	q      Request // its Login is sealed
+	q      Request // the request; its Login is sealed (encrypted)
 	urls   []string
-	origin string // origin of the URL that the user typed, the only one that receives the login
+	origin string // origin of the URL that the user typed; only this origin receives the login
 }
 
 func newAddition(r *River, q Request) (*addition, error) {
@@ -93,7 +94,7 @@ func newAddition(r *River, q Request) (*addition, error) {
 		return nil, err
 	}
 	if q.Login.Kind != "" {
-		a.urls = a.urls[:1] // after a failed https request no password may be sent over http
+		a.urls = a.urls[:1] // a password must not be sent over http after the https request failed
 	}
 	if q.Title, err = naming.Title(q.Title); err != nil {
 		return nil, err
@@ -156,8 +157,8 @@ func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
 	return a.followNew(ctx, s, got)
 }
 
-// maySeeLogin reports whether the server of url may receive the login. Only the origin that the
-// user gave the login for may.
+// maySeeLogin reports whether the login may be sent to the server of url. Only the origin for
+// which the user entered the login may receive it.
 func (a *addition) maySeeLogin(url string) bool {
 	return a.q.Login.Kind != "" && (a.origin == "" || a.origin == location.Origin(url))
 }
@@ -174,8 +175,8 @@ func (a *addition) newSource(url string) Source {
 }
 
 // followNew follows a new source and stores the items of its first response, so that no second
-// request is needed. If the response came from a URL that is a source already, it follows that
-// source.
+// request is needed. If the response came from the URL of an existing source, followNew follows
+// that source instead.
 //
 // spec:cloudburst#river-add-reads-once
 func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Added, error) {
@@ -184,14 +185,14 @@ func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Ad
 		if done, ok, err := a.followKnown(ctx, end); ok || err != nil {
 			return done, err
 		}
-		// No source has the old URL yet, so the source is stored with the new one. A login stays
-		// with the server that it was given for.
+		// The feed moved permanently and no source has the old URL yet, so the new source gets
+		// the new URL. A source with a login moves only if the new server may receive the login.
 		if polling.Permanent(got.hops) && (a.q.Login.Kind == "" || a.maySeeLogin(end)) {
 			s, got.hops = a.newSource(end), nil
 		}
 	}
 	lease := a.options().Lease
-	s.NextAt = a.now().Add(lease) // until then no other process fetches it
+	s.NextAt = a.now().Add(lease) // until this time, no other process fetches the source
 	s.State.NextAt = s.NextAt
 	done, err := a.follow(ctx, s)
 	if err != nil || !done.Source.State.ReadAt.IsZero() {
@@ -203,7 +204,7 @@ func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Ad
 	}
 	switch {
 	case err == nil:
-	case fault.CodeOf(err) == fault.Conflict: // another process is reading the source
+	case fault.CodeOf(err) == fault.Conflict: // another process is checking the source and stores its items
 	default:
 		if done.New {
 			a.undo(ctx, s.ID)
@@ -214,7 +215,7 @@ func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Ad
 	return done, err
 }
 
-// undo removes a subscription whose first items could not be stored.
+// undo removes a subscription if the first items of its source could not be stored.
 func (a *addition) undo(ctx context.Context, id int64) {
 	ctx, cancel := saveContext(ctx)
 	defer cancel()
@@ -257,8 +258,8 @@ func (r *River) findFollowed(ctx context.Context, user string, source int64) (Fo
 	return list[0], nil
 }
 
-// lockAddress lets one request at a time fetch an address for the first time. Waiting requests
-// then find the source stored.
+// lockAddress waits until no other request of this process fetches url for the first time.
+// Requests that waited then find the stored source.
 func (a *addition) lockAddress(ctx context.Context, url string) (unlock func(), err error) {
 	for {
 		a.listState.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/river/location"
 )
 
-// address parses the location of a feed, page or list. A URL of this program gets the program's
+// addressOf parses the location of a feed, page or list. A URL of this program gets the program's
 // canonical origin and has no alternatives.
 //
 // spec:cloudburst#own-names
@@ -24,7 +24,8 @@ func addressOf(r *River, typed string) (location.Location, error) {
 	return a, nil
 }
 
-// canonical returns a normalized URL as sources store it; see Options.Canonical.
+// canonical returns the form of a normalized URL under which sources are stored; see
+// Options.Canonical.
 func (r *River) canonical(url string) string {
 	if r.Options.Canonical == nil {
 		return url
@@ -32,7 +33,7 @@ func (r *River) canonical(url string) string {
 	return r.Options.Canonical(url)
 }
 
-// canonicals returns URLs as sources store them, each once.
+// canonicals returns the canonical form of each URL, without duplicates.
 func canonicals(r *River, urls []string) []string {
 	var out []string
 	for _, u := range urls {

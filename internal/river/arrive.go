@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	maxClockSkew = 5 * time.Second // between the clocks of two processes
+	maxClockSkew = 5 * time.Second // maximum difference between the clocks of two processes
 	tailInterval = 5 * time.Second
 	tailBatch    = 1000
-	indexBatch   = 500 // items in one batch
-	indexFew     = 20  // at most this many new items within indexAfter count as quiet
+	indexBatch   = 500 // number of items that are indexed in one transaction
+	indexFew     = 20  // maximum number of new or edited items within indexAfter that counts as quiet
 	indexAfter   = 100 * time.Millisecond
 
-	indexWithin = 2 * time.Second // indexing starts after this time even when items keep arriving
+	indexWithin = 2 * time.Second // indexing starts after this time even if items keep arriving
 )
 
 // bus passes arrivals to the listeners in this process.
 type bus struct {
 	live.Broadcast[Arrival]
 	mu        sync.Mutex
-	announced map[int64]int64 // only with Shared: Seq of the published items, by ID
+	announced map[int64]int64 // Seq of each published item, by item ID; nil unless Options.Shared is set
 }
 
 // publish sends an arrival to every listener.
@@ -43,11 +43,11 @@ func (b *bus) publish(a Arrival) {
 // Listener receives arrivals.
 type Listener = live.Listener[Arrival]
 
-// Listen returns a listener for everything that arrives from now on, for all users. A listener
-// whose buffer is full is dropped.
+// Listen returns a listener for all items that arrive from now on, for any user. If the buffer of
+// a listener is full, the river drops the listener.
 func (r *River) Listen(buffer int) *Listener { return r.news.Listen(buffer) }
 
-// publishItems publishes items that are stored.
+// publishItems sends stored items to the listeners.
 func (r checker) publishItems(a Arrival) {
 	if len(a.Items) == 0 {
 		return
@@ -61,10 +61,11 @@ func (r checker) publishItems(a Arrival) {
 	}
 }
 
-// indexLoop makes new items searchable. Indexing costs as much as fetching and storing, so it
-// waits up to indexWithin for a quiet moment, and pauses between batches while items arrive.
+// indexLoop makes new items searchable. Indexing an item costs as much as fetching and storing
+// it. So the loop waits up to indexWithin for a quiet moment, and pauses between batches while
+// items arrive.
 func (r runner) indexLoop(ctx context.Context) {
-	lease.Wake(r.wakeups.index) // items that an earlier run did not index
+	lease.Wake(r.wakeups.index) // there may be items that an earlier run did not index
 	for lease.Sleep(ctx, r.wakeups.index, maxIdle) {
 		for begin := time.Now(); !r.quiet(ctx) && time.Since(begin) < indexWithin; {
 		}
@@ -81,14 +82,14 @@ func (r runner) indexLoop(ctx context.Context) {
 	}
 }
 
-// quiet waits indexAfter and reports whether few items arrived in that time.
+// quiet waits for indexAfter and reports whether at most a few items arrived in that time.
 func (r runner) quiet(ctx context.Context) bool {
 	c := &r.counts
 	before := c.fresh.Load() + c.edited.Load()
 	return !lease.Sleep(ctx, nil, indexAfter) || c.fresh.Load()+c.edited.Load()-before < indexFew
 }
 
-// tailLoop publishes the items that other processes wrote.
+// tailLoop publishes the items that other processes stored.
 func (r runner) tailLoop(ctx context.Context) {
 	r.seqMu.Lock()
 	from := r.lastSeq
@@ -101,8 +102,8 @@ func (r runner) tailLoop(ctx context.Context) {
 	}
 }
 
-// tail publishes the items after a sequence number, less maxClockSkew, and returns the newest
-// number.
+// tail publishes the items whose Seq is greater than from, and returns the highest Seq. It starts
+// maxClockSkew earlier, because the clock of another process may be slow.
 func (r runner) tail(ctx context.Context, from int64) int64 {
 	at := from - maxClockSkew.Microseconds()
 	for {
@@ -134,30 +135,33 @@ func (r runner) tail(ctx context.Context, from int64) int64 {
 	}
 }
 
-// isNew reports whether this version of an item was not published here yet.
+// isNew reports whether this process has not yet published this version of an item.
 func (b *bus) isNew(it *Item) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.announced[it.ID] < it.Seq
 }
 
-// forget drops published items that are older than tail reads.
+// forget drops the entries of published items whose Seq is lower than before, because tail does
+// not read such old items again.
 func (b *bus) forget(before int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	maps.DeleteFunc(b.announced, func(_, seq int64) bool { return seq < before })
 }
 
-// Publisher publishes items that change outside of a check.
+// Publisher publishes items that change outside of a check, such as an item that gets its full
+// text.
 type Publisher struct{ River *River }
 
-// NextSeq returns the Seq for such an item. Call Announce when it is stored.
+// NextSeq returns the Seq for an item that the caller is about to store. Call Announce after the
+// item is stored.
 func (p Publisher) NextSeq() int64 {
 	p.River.Init()
 	return checker{p.River}.seqs(1)
 }
 
-// Announce publishes a stored item with a Seq of NextSeq to live pages.
+// Announce publishes a stored item to live pages. seq is the result of NextSeq.
 func (p Publisher) Announce(source, id, seq int64) {
 	p.River.Init()
 	checker{p.River}.publishItems(Arrival{SourceID: source, Items: []Arrived{{ID: id, Seq: seq}}})

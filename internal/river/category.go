@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/river/naming"
 )
 
-// Categories lists the categories of a user.
+// Categories lists the categories of a user. With unread, the result includes the unread counts.
 func (r *River) Categories(ctx context.Context, user string, unread bool) ([]Category, error) {
 	r.Init()
 	return r.Store.Categories(ctx, user, unread)
@@ -16,8 +16,9 @@ func (r *River) Categories(ctx context.Context, user string, unread bool) ([]Cat
 // maxUserCategories is the maximum number of categories of one user.
 const maxUserCategories = 1000
 
-// PutCategory creates a category, or makes it public or private. A name has at most 60 characters
-// and no slash. Errors: fault.Invalid (the name), TooMany.
+// PutCategory creates a category, or makes an existing one public or private. A name has at most
+// 60 characters and no slash. Errors: fault.Invalid: the name is not valid; TooMany: the user has
+// maxUserCategories.
 func (r *River) PutCategory(ctx context.Context, user, name string, public bool) error {
 	r.Init()
 	name, err := naming.Category(name)
@@ -40,8 +41,9 @@ func (r *River) PutCategory(ctx context.Context, user, name string, public bool)
 	return r.Store.PutCategory(ctx, user, name, public)
 }
 
-// RenameCategory renames a category, or merges it into an existing one. An empty new name removes
-// the category and keeps its sources. Errors: fault.NotFound, Invalid.
+// RenameCategory renames a category. If the new name exists, it merges both categories. An empty
+// new name removes the category and keeps its sources. Errors: fault.NotFound: the category does
+// not exist; Invalid: the new name is not valid.
 func (r *River) RenameCategory(ctx context.Context, user, from, to string) error {
 	r.Init()
 	if to == "" {

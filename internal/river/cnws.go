@@ -9,12 +9,13 @@ import (
 	"cloudburst/internal/river/location"
 )
 
-// cnws is the protocol whose hubs are not named in feeds: a user sets them.
+// cnws is the protocol whose hubs no feed declares: a user sets the hub of a feed.
 const cnws = "cnws"
 
-// SetCNWS subscribes at a CNWS hub to the changes of a feed that the user follows; an empty hub
-// ends it. The hub is contacted soon after. Errors: fault.NotFound, Invalid, Refused (a feed with
-// a login, which no hub may learn about, or the hub is this server), Unavailable.
+// SetCNWS subscribes at a CNWS hub to the changes of a feed that the user follows. An empty hub
+// ends the subscription. The hub is contacted soon after SetCNWS returns. Errors: fault.NotFound:
+// the user does not follow the feed; Invalid: the URL of the hub is not valid; Refused: the hub
+// is this server, or the feed has a login and no hub may learn about it; Unavailable.
 //
 // spec:cnws-2003#subscribe
 func (r *River) SetCNWS(ctx context.Context, user string, source int64, hub string) (Followed, error) {
@@ -50,7 +51,8 @@ func (r *River) SetCNWS(ctx context.Context, user string, source int64, hub stri
 
 func isCNWS(d PushEndpoint) bool { return d.Protocol == cnws }
 
-// cnwsEndpoints returns the endpoints that a user set, which no document of the feed names.
+// cnwsEndpoints returns the CNWS endpoints, which a user set and no document of the feed
+// declares.
 func cnwsEndpoints(endpoints []PushEndpoint) (out []PushEndpoint) {
 	for _, d := range endpoints {
 		if isCNWS(d) {

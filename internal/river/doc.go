@@ -5,9 +5,9 @@
 // subscription to a source. An [Item] is an entry of a feed; a [Mark] records what one user did
 // with it. A user is named by their account name; the user "" is the server itself.
 //
-// Package polling decides when a source is checked. The database has a row with the time at
-// which the source is due, and the process that checks it claims the row for a while. So a crash
-// loses nothing, and two processes on one database do not check the same source. Items, validators
-// and the next check are written in one transaction. Start with [River] and its Run, Add and
-// Items.
+// Package polling decides when a source is checked. Each source has a database row with the time
+// of its next check, and the process that checks the source claims the row for a limited time. So
+// a crash loses nothing, and two processes on one database do not check the same source. Items,
+// validators and the time of the next check are written in one transaction. Start with [River]
+// and its methods Run, Add and Items.
 package river

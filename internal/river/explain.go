@@ -12,16 +12,16 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-// Explanation contains the reasons for the time of the next check of a source.
+// Explanation states why the next check of a source is planned for its time.
 type Explanation struct {
 	Source   Source
-	Next     NextCheck        // the next check, as all lists show it
-	Sentence string           // of Next: "next check at 14:20 UTC: max-age 12 h seen 02:20; ttl 60 and skipHours considered"
-	Decision polling.Decision // all rules that were considered
-	Checks   []Check          // the last 20, newest first
+	Next     NextCheck        // time and reason of the next check, equal to those in all lists
+	Sentence string           // Next as a sentence: "next check at 14:20 UTC: max-age 12 h seen 02:20; ttl 60 and skipHours considered"
+	Decision polling.Decision // the plan, with all rules that were considered
+	Checks   []Check          // last KeptChecks checks, newest first
 	Push     []PushState
-	Trust    string   // one sentence about how reliable the hubs are; "": there are none
-	Notes    []string // what a user should know: moved, gone, broken, insecure, truncated …
+	Trust    string   // one sentence about how reliable the hubs are; "": the feed has no hubs
+	Notes    []string // sentences about unusual conditions: moved, gone, failing, insecure, truncated …
 }
 
 // Explain returns the explanation of a source, or fault.NotFound.
@@ -41,19 +41,20 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 		return Explanation{}, err
 	}
 	now := r.now()
-	// The plan is the stored one: newer responses of hubs count from the next check on.
+	// Explain describes the stored plan. Later responses of hubs affect only the plan of the next
+	// check.
 	out.Decision = polling.Explain(s.State, now, polling.Options{Host: known[key]})
 	out.Next = nextCheck(&s, out.Decision, now)
 	out.Sentence = out.Next.Sentence(now)
 	out.Decision.Considered = agreeing(out.Decision.Considered, &s, out.Next)
 	planned := s.State.Push
 	if out.Push, err = (checker{r}).updatePushState(ctx, &s); err != nil {
-		r.logError(ctx, "cannot read the state of a feed's hubs", err) // the other parts can still be explained
+		r.logError(ctx, "cannot read the state of a feed's hubs", err) // the explanation is still useful without the state of the hubs
 	}
 	out.Source.State.Push = s.State.Push
 	for i := range out.Push {
 		p := &out.Push[i]
-		if p.Own { // this server has received those pings itself, from the start
+		if p.Own { // the pings of the feed arrive at this server itself, so the source has their times
 			p.PushedAt, p.Since = s.State.Push.At, date.Later(p.Since, s.CreatedAt)
 		}
 		p.PushedAt = date.Later(p.PushedAt, lastPush(p, out.Checks))
@@ -63,8 +64,9 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	return out, nil
 }
 
-// agreeing returns the considerations of a plan, such that the decisive one has the time of the next
-// check: the stored time differs by chance, by the pace of the host, or by a follow-up.
+// agreeing returns the considerations of a plan, so that the decisive one ends at the time of the
+// next check. The planned time can differ from the stored time because of jitter, the pace of the
+// host, or a follow-up check.
 func agreeing(list []polling.Consideration, s *Source, next NextCheck) []polling.Consideration {
 	if next.State != NextPlanned {
 		return list
@@ -86,8 +88,8 @@ func agreeing(list []polling.Consideration, s *Source, next NextCheck) []polling
 	return list
 }
 
-// lastPush returns the time of the last check that a hub caused. The state of a hub has no time when
-// the subscription was renewed since then; its checks must not contradict it.
+// lastPush returns the time of the last check that a hub caused. A renewal of the subscription
+// resets the time in the state of the hub, so this time comes from the stored checks.
 func lastPush(p *PushState, checks []Check) time.Time {
 	for i := range checks {
 		c := &checks[i]
@@ -139,7 +141,7 @@ func trustOf(s *Source, planned bool, states []PushState, now time.Time) string 
 	return text + ": changes arrive by push, and it is polled once a day as a safety net."
 }
 
-// notesOf returns what a user should know about a source.
+// notesOf returns sentences about unusual conditions of a source, for its users.
 func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	st := &s.State
@@ -177,8 +179,8 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 	return notes
 }
 
-// Known returns the topic and the push endpoints that the river knows for a feed, so that no other
-// part fetches the feed for them. ok is false when it knows none.
+// Known returns the topic and the push endpoints of a feed that the river has read, so that other
+// packages need not fetch the feed. ok is false if the river knows neither.
 func (r *River) Known(ctx context.Context, feed string) (topic string, endpoints []PushEndpoint, ok bool, err error) {
 	r.Init()
 	list, err := r.Store.SourcesAt(ctx, r.canonical(feed))

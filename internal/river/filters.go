@@ -16,7 +16,7 @@ func (r *River) Filters() *filter.Filters {
 	return &filter.Filters{
 		Store: r.Store, Now: r.now, UndoWithin: UndoWithin, Wake: func() {
 			lease.Wake(r.wakeups.filter)
-			time.AfterFunc(UndoWithin+time.Second, func() { lease.Wake(r.wakeups.filter) }) // the items of a removed filter are shown again then
+			time.AfterFunc(UndoWithin+time.Second, func() { lease.Wake(r.wakeups.filter) }) // after UndoWithin, the loop shows the items that a removed filter hid
 		},
 		Items: func(ctx context.Context, q filter.Query) ([]Entry, error) {
 			return r.Store.Items(ctx, ItemQuery{Reader: q.User, SourceID: q.SourceID, Category: q.Category, Hidden: true, HiddenBy: q.HiddenBy, Limit: q.Limit})
@@ -31,8 +31,8 @@ func (r *River) Filters() *filter.Filters {
 	}
 }
 
-// filterLoop applies filters to existing items, and shows items of removed filters again. What
-// another process left is found at the start and every maxIdle.
+// filterLoop applies filters to existing items, and shows the items of removed filters again. It
+// looks for work that another process left at the start and every maxIdle.
 func (r runner) filterLoop(ctx context.Context) {
 	filters := r.Filters()
 	for {

@@ -42,7 +42,7 @@ func (r forwarderDeps) checkSubject(ctx context.Context, n forward.Forwarding) e
 	return err
 }
 
-// forward returns the forwarder, which Init creates.
+// forward returns the Forwarder that Init created.
 func (r *River) forward() *forward.Forwarder {
 	r.Init()
 	return r.forwarder

@@ -2,14 +2,14 @@ package river
 
 import "slices"
 
-// ids is a set of numbers. A large set takes 9 to 12 bytes per number, compared to 20 to 40 for a
-// map.
+// ids is a set of IDs. A large set needs 9 to 12 bytes per ID; a map needs 20 to 40.
 type ids struct {
 	sorted []int64
-	recent map[int64]struct{} // not merged into sorted yet
+	recent map[int64]struct{} // IDs that are not merged into sorted yet
 }
 
-// recentIDs is the number of IDs that a small set collects before it merges them into sorted.
+// recentIDs is the number of IDs that a small set collects in recent before it merges them into
+// sorted.
 const recentIDs = 1024
 
 func (s *ids) len() int { return len(s.sorted) + len(s.recent) }
@@ -35,7 +35,7 @@ func (s *ids) add(id int64) {
 	}
 }
 
-// all returns the numbers in ascending order.
+// all returns the IDs in ascending order.
 func (s *ids) all() []int64 {
 	out := append(make([]int64, 0, s.len()), s.sorted...)
 	for id := range s.recent {

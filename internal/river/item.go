@@ -21,5 +21,5 @@ type (
 // TextLongest is the maximum size of Content.Text in bytes.
 const TextLongest = item.TextLongest
 
-// TextOf returns the words of HTML in the form of Content.Text.
+// TextOf returns the plain text of HTML in the form of Content.Text.
 func TextOf(html string) string { return item.TextOf(html) }

@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	maxItems = 1000 // per query, and per Mark
+	maxItems = 1000 // maximum number of items per query and per call of Mark
 	maxBare  = 10_000
 )
 
-// Items lists entries. Terms in q.Match restrict the result too: feed:name (part of the name or
-// URL of the source), category:name, and is:starred, is:unread or is:read. Several terms of one
-// kind match any of them; a value of several words needs quotes. Error: fault.Invalid.
+// Items lists entries. The words in q.Match may contain terms that restrict the result: feed:name
+// (part of the name or URL of the source), category:name, and is:starred, is:unread or is:read.
+// Of several terms of one kind, at least one must match. Put a value of several words in quotes.
+// fault.Invalid: the search or a limit is not valid.
 func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 	r.Init()
 	limit := maxItems
@@ -36,8 +37,8 @@ func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 }
 
 // Mark sets marks of at most 1,000 items; nil leaves a mark unchanged. It returns how many of the
-// items have the marks now. Unknown items and items of feeds that the user does not follow are
-// left out.
+// items have the marks now. It ignores unknown items and items of feeds that the user does not
+// follow.
 func (r *River) Mark(ctx context.Context, user string, ids []int64, read, starred *bool) (int, error) {
 	r.Init()
 	if len(ids) > maxItems {
@@ -53,8 +54,8 @@ func (r *River) Mark(ctx context.Context, user string, ids []int64, read, starre
 	return n, err
 }
 
-// MarkAllRead marks all items up to a time as read (zero or a future time: now), of one source or
-// category, or of all.
+// MarkAllRead marks as read all items up to a time (zero or a future time: now). It marks the
+// items of one source, of one category, or of all sources.
 func (r *River) MarkAllRead(ctx context.Context, user string, source int64, category string, to time.Time) error {
 	r.Init()
 	now := r.now()
@@ -68,11 +69,11 @@ func (r *River) MarkAllRead(ctx context.Context, user string, source int64, cate
 	return err
 }
 
-// UndoWithin is the time in which a user can undo MarkAllRead and Remove.
+// UndoWithin is the time in which a user can undo MarkAllRead or Remove.
 const UndoWithin = time.Minute
 
-// UndoAllRead undoes MarkAllRead. to is the time up to which the items were marked read, in
-// milliseconds. fault.Conflict: there is nothing to undo, or UndoWithin is over.
+// UndoAllRead undoes MarkAllRead. to is the time up to which the items were marked as read, with
+// millisecond precision. fault.Conflict: there is nothing to undo, or UndoWithin is over.
 func (r *River) UndoAllRead(ctx context.Context, user string, to time.Time) error {
 	r.Init()
 	n, err := r.Store.UndoAllRead(ctx, user, to, r.now().Add(-UndoWithin))
@@ -85,7 +86,7 @@ func (r *River) UndoAllRead(ctx context.Context, user string, to time.Time) erro
 	return err
 }
 
-// CountUnread counts unread items by source.
+// CountUnread counts the unread items of a user. The key of the result is the ID of the source.
 func (r *River) CountUnread(ctx context.Context, user string) (map[int64]Unread, error) {
 	r.Init()
 	return r.Store.CountUnread(ctx, user)

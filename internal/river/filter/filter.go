@@ -12,84 +12,85 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Limits of the rules of one user.
+// Limits for the rules of one user.
 const (
 	MaxRules      = 200
-	MaxConditions = 5   // of a rule
-	MaxValues     = 50  // of a condition
-	MaxValue      = 200 // characters of a value
-	MaxPattern    = 500 // characters of a regular expression
-	MaxProgram    = 200 // instructions of a compiled regular expression
-	MaxName       = 100 // characters
+	MaxConditions = 5   // maximum number of conditions in a rule
+	MaxValues     = 50  // maximum number of values in a condition
+	MaxValue      = 200 // maximum number of characters in a value
+	MaxPattern    = 500 // maximum number of characters in a regular expression
+	MaxProgram    = 200 // maximum number of instructions in a compiled regular expression
+	MaxName       = 100 // maximum number of characters in the name of a rule
 
-	MaxAllValues   = 1000 // values of all rules of a user
-	MaxAllPrograms = 600  // instructions of all their regular expressions
+	MaxAllValues   = 1000 // maximum number of values in all rules of a user
+	MaxAllPrograms = 600  // maximum number of instructions in all regular expressions of a user
 )
 
-// Fields of an item that a condition reads.
+// Fields of an item that a condition can compare.
 const (
-	Any      = "any" // title or text
+	Any      = "any" // the title or the text
 	Title    = "title"
 	Text     = "text"
 	Author   = "author"
-	Category = "category" // category of the item, as its feed names it
+	Category = "category" // a category that the feed gives the item
 	Link     = "link"
 )
 
 // Fields lists the fields.
 func Fields() []string { return []string{Any, Title, Text, Author, Category, Link} }
 
-// Ways to compare a field with the values of a condition. All of them ignore case.
+// Ways to compare a field with the values of a condition. All three ignore case.
 const (
 	Contains = "contains"
-	Word     = "word"   // as a whole word
-	Regexp   = "regexp" // the only value is a regular expression in the syntax of RE2
+	Word     = "word"   // a value occurs as a whole word
+	Regexp   = "regexp" // the condition has one value, a regular expression in RE2 syntax
 )
 
 // Ops lists the ways to compare.
 func Ops() []string { return []string{Contains, Word, Regexp} }
 
-// Condition compares a field of an item with some values: one of them must occur.
+// Condition compares a field of an item with a list of values. The condition is true if at least
+// one value occurs in the field.
 type Condition struct {
 	Field  string   `json:"field"`
 	Op     string   `json:"op"`
-	Not    bool     `json:"not,omitempty"` // none of the values may occur
+	Not    bool     `json:"not,omitempty"` // inverts the condition: none of the values may occur
 	Values []string `json:"values"`
 }
 
 // Actions are applied to each item that matches a rule.
 type Actions struct {
-	Hide    bool  `json:"hide,omitempty"` // the item appears nowhere, and counts as read
+	Hide    bool  `json:"hide,omitempty"` // the item is hidden everywhere and counts as read
 	Read    bool  `json:"read,omitempty"`
 	Star    bool  `json:"star,omitempty"`
-	Forward int64 `json:"forward,string,omitempty"` // ID of a forwarding that sends new items; 0: none
+	Forward int64 `json:"forward,string,omitempty"` // ID of the forwarding that sends the matching new items; 0: none
 }
 
 // Rule is one rule of a user. It applies to items that match all of its conditions.
 type Rule struct {
 	ID         int64
 	Reader     string
-	Name       string // "": its conditions describe it
-	SourceID   int64  // only items of this source; 0: any
-	Category   string // only items of sources in this category of the user; "": any
+	Name       string // name for display; "": pages show the conditions instead
+	SourceID   int64  // source whose items the rule applies to; 0: all sources
+	Category   string // category of the user whose sources the rule applies to; "": all categories
 	Conditions []Condition
 	Actions
 	Off       bool
-	Position  int64 // rules run in this order
+	Position  int64 // rank of the rule: rules run in ascending order of Position
 	CreatedAt time.Time
 	Progress
 }
 
-// Progress contains the counts of a rule so far.
+// Progress contains the counters of a rule.
 type Progress struct {
-	Version  int64 // changes with each change of the rule
-	Matched  int64 // items
+	Version  int64 // number that changes with each edit of the rule
+	Matched  int64 // number of items that the rule has matched
 	LastAt   time.Time
-	Applying bool  // it is being applied to existing items
-	Applied  int64 // existing items that were compared, of the current or last application
+	Applying bool  // true while the rule is being applied to existing items
+	Applied  int64 // number of existing items that the current or last application has compared
 }
 
-// MaxApplied limits the existing items to which a rule is applied, newest first.
+// MaxApplied is the maximum number of existing items to which a rule is applied, newest first.
 const MaxApplied = 10_000
 
 // Check normalizes a rule and returns an error for the first invalid field: "name", "conditions",
@@ -198,14 +199,14 @@ func CheckAll(rules []Rule) error {
 
 // Effect is the combined effect of a user's rules for one item.
 type Effect struct {
-	Hide       int64 // ID of the rule that hides the item; 0: none
+	Hide       int64 // ID of the rule that hides the item; 0: the item is not hidden
 	Read, Star bool
-	Forward    []int64 // IDs of forwardings
-	Rules      []int64 // IDs of the rules that were applied
+	Forward    []int64 // IDs of the forwardings that send the item
+	Rules      []int64 // IDs of the rules that matched
 }
 
-// Combine combines the rules of a user in their order. matches reports whether the rule with an
-// index matches. The rule that hides an item is the last one. Starred items are not hidden.
+// Combine combines the rules of a user in their order. matches reports whether rules[i] matches
+// the item. No rule runs after a rule that hides the item. Starred items are not hidden.
 func Combine(rules []Rule, starred bool, matches func(i int) bool) (d Effect) {
 	for i := range rules {
 		r := &rules[i]

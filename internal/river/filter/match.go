@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/text"
 )
 
-// PatternText limits the bytes of a text that a regular expression reads. Words are found in the
-// whole text.
+// PatternText is the number of bytes at the start of a text that a regular expression reads.
+// Contains and Word search the whole text.
 const PatternText = 2000
 
 // Item contains the fields of an item that rules compare.
@@ -22,7 +22,7 @@ type Item struct {
 	Authors, Categories []string
 }
 
-// Subject is an item prepared for several rules.
+// Subject is an item that is prepared for comparison with several rules.
 type Subject struct {
 	item   Item
 	folded map[string][]string
@@ -31,7 +31,7 @@ type Subject struct {
 // NewSubject prepares an item.
 func NewSubject(it Item) *Subject { return &Subject{item: it, folded: map[string][]string{}} }
 
-// raw returns the texts of a field.
+// raw returns the texts of a field, unchanged.
 func (s *Subject) raw(field string) []string {
 	switch field {
 	case Title:
@@ -71,7 +71,7 @@ type compiled struct {
 	Condition
 	values  []string
 	pattern *regexp.Regexp
-	size    int // instructions of pattern
+	size    int // number of instructions of pattern
 }
 
 // Compile prepares a rule that passed Check.
@@ -97,15 +97,16 @@ func Compile(r *Rule) (*Compiled, error) {
 	return c, nil
 }
 
-// Budget limits the work of regular expressions for many items. It counts instructions multiplied
-// by bytes, the upper limit of the steps of a match. The zero Budget is used up.
+// Budget limits the work of regular expressions for many items. Each match costs instructions ×
+// bytes of text, which is the upper limit of its steps. The zero Budget allows no match.
 type Budget struct{ Left int64 }
 
-// CheckBudget is the budget for the new items of one check of a feed: a few seconds at worst.
+// CheckBudget is the budget for the new items of one check of a feed. It lasts a few seconds at
+// most.
 const CheckBudget = 300_000_000
 
-// Match reports whether an item matches all conditions. When the budget is used up, regular
-// expressions do not match; nil means no limit.
+// Match reports whether an item matches all conditions. After the budget is used up, Match
+// returns false for a rule with a regular expression. A nil budget means no limit.
 func (c *Compiled) Match(s *Subject, b *Budget) bool {
 	for i := range c.conditions {
 		found, ok := c.conditions[i].find(s, b)
@@ -116,7 +117,7 @@ func (c *Compiled) Match(s *Subject, b *Budget) bool {
 	return len(c.conditions) > 0
 }
 
-// find reports whether one of the values occurs; ok is false if the budget does not suffice.
+// find reports whether one of the values occurs. ok is false if the budget is used up.
 func (c *compiled) find(s *Subject, b *Budget) (found, ok bool) {
 	if c.pattern != nil {
 		for _, raw := range s.raw(c.Field) {
@@ -142,7 +143,8 @@ func (c *compiled) find(s *Subject, b *Budget) (found, ok bool) {
 	return false, true
 }
 
-// hasWord reports whether a word occurs in a text with neither a letter nor a digit next to it.
+// hasWord reports whether word occurs in text as a whole word, without a letter or digit next to
+// it.
 func hasWord(text, word string) bool {
 	for from := 0; word != ""; {
 		i := strings.Index(text[from:], word)
@@ -166,7 +168,7 @@ func isWord(r rune) bool {
 }
 
 // compilePattern compiles a regular expression that ignores case, and returns the number of its
-// instructions. The time of a match grows with both that number and the text, never faster.
+// instructions. The time of a match is at most proportional to instructions × bytes of text.
 func compilePattern(text string) (*regexp.Regexp, int, error) {
 	parsed, err := syntax.Parse(text, syntax.Perl|syntax.FoldCase)
 	if err != nil {
@@ -197,7 +199,8 @@ func tooLargeError() error {
 	return invalid("values", "The regular expression is too large: it compiles to more than %d instructions. Use fewer or smaller repetitions.", MaxProgram)
 }
 
-// weight estimates the size before repetitions are expanded, so that compiling is cheap.
+// weight estimates the number of instructions before repetitions are expanded, so that a pattern
+// that is too large is rejected before it is compiled.
 func weight(re *syntax.Regexp, limit int) int {
 	n := 1
 	if re.Op == syntax.OpLiteral {
@@ -216,7 +219,8 @@ func weight(re *syntax.Regexp, limit int) int {
 	return n
 }
 
-// patternError returns the cause of an error in a pattern, without the name of the library.
+// patternError returns the reason why a pattern is invalid, without the prefix that package
+// regexp adds.
 func patternError(err error) string {
 	var e *syntax.Error
 	if !errors.As(err, &e) {

@@ -17,17 +17,17 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Limits of requests for consent.
+// Limits for requests for consent.
 const (
-	maxAsked         = 3                  // requests per target, until the user requests another one
-	maxAsksByUser    = 20                 // requests per day by one user
-	maxAsksToMailbox = 3                  // requests per day to one mailbox, by all users
-	maxAsksToHost    = 100                // requests per day to one webhook host, by all users
-	confirmLinkTTL   = 7 * 24 * time.Hour // validity of the link in a confirmation mail
+	maxAsked         = 3                  // maximum number of requests per target; the user can request one more
+	maxAsksByUser    = 20                 // maximum number of requests per day by one user
+	maxAsksToMailbox = 3                  // maximum number of requests per day to one mailbox, by all users
+	maxAsksToHost    = 100                // maximum number of requests per day to one webhook host, by all users
+	confirmLinkTTL   = 7 * 24 * time.Hour // time for which the link in a confirmation mail is valid
 )
 
-// Recipient identifies the recipient whose consent a target needs. The case of a mailbox is
-// ignored.
+// Recipient returns the key of the recipient whose consent a target needs. Mailbox addresses that
+// differ only in case have the same key.
 func Recipient(via, target string) string {
 	if via == ViaEmail {
 		target = strings.ToLower(strings.TrimSuffix(target, "."))
@@ -35,9 +35,9 @@ func Recipient(via, target string) string {
 	return via + ":" + target
 }
 
-// Mailbox identifies the person that limits and refusals protect: Recipient without a plus suffix
-// in the mailbox name. Most servers deliver all plus addresses to one person, but some do not, so
-// each address needs its own consent.
+// Mailbox returns the key of the person whom limits and refusals protect: Recipient without a
+// plus suffix in the mailbox name. Most mail servers deliver all plus addresses to one person.
+// Some servers do not, so each address needs its own consent.
 func Mailbox(via, target string) string {
 	recipient := Recipient(via, target)
 	if name, host, ok := strings.Cut(recipient, "@"); ok && via == ViaEmail {
@@ -47,22 +47,24 @@ func Mailbox(via, target string) string {
 	return recipient
 }
 
-// Link has the contents of a link in a message, and the state of its forwardings.
+// Link contains the data of a link in a message, and the state of the forwardings that the link
+// controls.
 type Link struct {
 	Reader string
-	Sender string // name of the user, for people
+	Sender string // display name of the user
 	Target string
-	State  string // state of the forwardings to the target; "": none exists any more
-	Digest string // of the forwardings to the target
+	State  string // state of the forwardings to the target; "": no forwarding exists any more
+	Digest string // digest of the forwardings to the target, or DigestMixed
 }
 
-// Kinds of links in messages.
+// Kinds of links in messages: linkConfirm gives consent, linkEnd ends the forwarding.
 const (
 	linkConfirm = "confirm"
 	linkEnd     = "end"
 )
 
-// linkToken signs the contents of a link. until is its expiry; zero: never.
+// linkToken returns a signed token with the contents of a link. The token expires at until; zero:
+// never.
 func (f *Forwarder) linkToken(kind string, n Forwarding, until time.Time) (string, error) {
 	if len(f.Key) != 32 {
 		return "", fault.New(fault.Unavailable, "This server has no key to sign links with.")
@@ -75,7 +77,7 @@ func (f *Forwarder) linkToken(kind string, n Forwarding, until time.Time) (strin
 	return base64.RawURLEncoding.EncodeToString(append(f.linkSum(text), text...)), nil
 }
 
-// linkSum returns the signature of a link, made with a key for links only.
+// linkSum returns the signature of a link. Its key is derived from Key and used for links only.
 func (f *Forwarder) linkSum(text string) []byte {
 	key := hmac.New(sha256.New, f.Key)
 	key.Write([]byte("links of forwarded items"))
@@ -86,7 +88,8 @@ func (f *Forwarder) linkSum(text string) []byte {
 
 const linkSumSize = 16
 
-// readLink verifies a token. Errors: fault.NotFound (not a token of this server), Gone (expired).
+// readLink verifies a token. Errors: fault.NotFound: this server did not sign the token; Gone:
+// the token has expired.
 func (f *Forwarder) readLink(kind, token string) (Forwarding, error) {
 	broken := fault.New(fault.NotFound, "This link is not valid. Copy it from the mail as a whole.")
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(token))
@@ -108,7 +111,8 @@ func (f *Forwarder) readLink(kind, token string) (Forwarding, error) {
 	return Forwarding{Via: part[2], Target: part[3], Reader: part[4]}, nil
 }
 
-// senderOf returns the name of a user in confirmation mails and on the pages of their links.
+// senderOf returns the display name of a user for confirmation mails and the pages of their
+// links.
 func (f *Forwarder) senderOf(user string) string {
 	if f.Sender == nil {
 		return user
@@ -116,7 +120,7 @@ func (f *Forwarder) senderOf(user string) string {
 	return f.Sender(user)
 }
 
-// linkState returns a link with the state of its forwardings.
+// linkState returns the Link for a token that contains n.
 func (f *Forwarder) linkState(ctx context.Context, n Forwarding) (Link, error) {
 	out := Link{Reader: n.Reader, Sender: f.senderOf(n.Reader), Target: n.Target}
 	recipient := Recipient(n.Via, n.Target)
@@ -147,13 +151,13 @@ func (f *Forwarder) linkState(ctx context.Context, n Forwarding) (Link, error) {
 }
 
 // ConfirmLink returns the contents of the link in a confirmation mail, and changes nothing.
-// Errors: fault.NotFound, Gone.
+// Errors: fault.NotFound: the token is not valid; Gone: the token has expired.
 func (f *Forwarder) ConfirmLink(ctx context.Context, token string) (Link, error) {
 	return f.link(ctx, linkConfirm, token)
 }
 
 // EndLink returns the contents of the link that ends forwarding, and changes nothing.
-// fault.NotFound.
+// fault.NotFound: the token is not valid.
 func (f *Forwarder) EndLink(ctx context.Context, token string) (Link, error) {
 	return f.link(ctx, linkEnd, token)
 }
@@ -166,19 +170,19 @@ func (f *Forwarder) link(ctx context.Context, kind, token string) (Link, error) 
 	return f.linkState(ctx, n)
 }
 
-// ConfirmForwarding records that the recipient of a confirmation mail agrees: everything that the
-// user forwards to this mailbox is sent from now on. Errors as for ConfirmLink.
+// ConfirmForwarding records that the recipient of a confirmation mail agrees. From now on, all
+// forwardings of the user to this address are sent. Errors: see ConfirmLink.
 func (f *Forwarder) ConfirmForwarding(ctx context.Context, token string) (Link, error) {
 	return f.decideByLink(ctx, linkConfirm, token, ForwardingConfirmed)
 }
 
-// EndForwarding ends everything that a user forwards to this mailbox. The user cannot start again
-// until the recipient allows it. fault.NotFound.
+// EndForwarding ends all forwardings of a user to this mailbox. The user cannot forward to it
+// again until the recipient allows it. fault.NotFound: the token is not valid.
 func (f *Forwarder) EndForwarding(ctx context.Context, token string) (Link, error) {
 	return f.decideByLink(ctx, linkEnd, token, ForwardingEnded)
 }
 
-// AllowForwarding undoes EndForwarding. fault.NotFound.
+// AllowForwarding undoes EndForwarding. fault.NotFound: the token is not valid.
 func (f *Forwarder) AllowForwarding(ctx context.Context, token string) (Link, error) {
 	return f.decideByLink(ctx, linkEnd, token, ForwardingConfirmed)
 }
@@ -195,23 +199,24 @@ func (f *Forwarder) decideByLink(ctx context.Context, kind, token, state string)
 	return f.linkState(ctx, n)
 }
 
-// askConsent requests the consent of the recipient of a claimed forwarding, and stores the result.
+// askConsent requests the consent of the recipient of a claimed forwarding, and stores the result
+// of the request.
 //
 // spec:cloudburst#forwarding-consent
 func (f *Forwarder) askConsent(ctx context.Context, n Forwarding) error {
 	err := f.askRecipient(ctx, n)
 	if ctx.Err() != nil {
-		return ctx.Err() // this server is stopping; the claim expires by itself
+		return ctx.Err() // the server is stopping; the claim expires without a release
 	}
 	now := f.Now()
 	n.NextAt = time.Time{}
 	switch code := fault.CodeOf(err); {
 	case err == nil:
 		n.Asked, n.AskedAt, n.Failures, n.Problem = n.Asked+1, now, 0, ""
-		if n.Via != ViaEmail { // without an error, the program at the target has agreed
+		if n.Via != ViaEmail { // without an error, the program at the target has already agreed
 			n.State, n.DecidedAt, n.NextAt = ForwardingConfirmed, now, now
 		}
-	case code == fault.TooMany || code == fault.Unavailable: // no request was sent
+	case code == fault.TooMany || code == fault.Unavailable: // no request was sent, so Asked does not increase
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		n.NextAt = now.Add(max(5*time.Minute, min(fault.RetryAfter(err), 24*time.Hour)))
 	default:
@@ -257,7 +262,7 @@ func (f *Forwarder) askRecipient(ctx context.Context, n Forwarding) error {
 }
 
 // sendCounted sends one message that counts against limits. A message that this server could not
-// send does not count. fault.TooMany, with RetryAfter: a limit of the day is reached.
+// send does not count. fault.TooMany, with RetryAfter: a daily limit is reached.
 func (f *Forwarder) sendCounted(ctx context.Context, limits []MessageLimit, used string, send func() error) error {
 	now := f.Now()
 	day := now.Unix() / 86400
@@ -280,7 +285,7 @@ func (f *Forwarder) sendCounted(ctx context.Context, limits []MessageLimit, used
 	return err
 }
 
-// forward sends items to the recipient of a confirmed forwarding, within the limits of a day.
+// forward sends items to the recipient of a confirmed forwarding, within the daily limits.
 //
 // spec:cloudburst#forwarding-daily-limits
 func (f *Forwarder) forward(ctx context.Context, n Forwarding, list []item.Entry) error {

@@ -7,22 +7,24 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Digests: how often a mailbox receives the items of a forwarding.
+// Values of Forwarding.Digest: how often a mailbox receives the items.
 const (
-	DigestNone   = ""       // each item at once
-	DigestDaily  = "daily"  // one mail a day
-	DigestWeekly = "weekly" // one mail a week, on Monday
-	DigestMixed  = "mixed"  // the forwardings of a Link differ; never stored
+	DigestNone   = ""       // the server sends each item at once
+	DigestDaily  = "daily"  // the server sends one mail a day
+	DigestWeekly = "weekly" // the server sends one mail a week, on Monday
+	DigestMixed  = "mixed"  // the forwardings of a Link have different digests; never stored
 )
 
-// DigestItems is the maximum number of items that a digest lists. It counts the others.
+// DigestItems is the maximum number of items that a digest lists. The digest states how many
+// further items there are.
 const DigestItems = 200
 
-// digestHour is the hour of all digests, in UTC. The ID of a forwarding selects the minute, so that
-// the mails of a server are spread over an hour.
+// digestHour is the hour of the day, in UTC, at which digests are sent. The ID of a forwarding
+// selects the minute, so that the mails of a server are spread over an hour.
 const digestHour = 7
 
-// DueAt returns when an item that was queued at now is sent: at once, or with the next digest.
+// DueAt returns when an item that was queued at now is sent: at now without a digest, else with
+// the next digest.
 //
 // spec:cloudburst#forwarding-digest
 func DueAt(digest string, id int64, now time.Time) time.Time {
@@ -37,7 +39,7 @@ func DueAt(digest string, id int64, now time.Time) time.Time {
 	return at
 }
 
-// checkDigest verifies a digest that a person or a program chose.
+// checkDigest validates a digest that a user or an API client chose.
 func checkDigest(via, digest string) error {
 	switch {
 	case digest != DigestNone && digest != DigestDaily && digest != DigestWeekly:
@@ -48,8 +50,9 @@ func checkDigest(via, digest string) error {
 	return nil
 }
 
-// ChooseDigest sets how often the recipient of a link that ends forwarding receives mails from the
-// user. Pending items are sent with the next digest, or at once. Errors: fault.NotFound; Invalid.
+// ChooseDigest sets how often the recipient of an end link receives mails from the user. Pending
+// items are sent with the next digest, or at once without a digest. Errors: fault.NotFound: the
+// token is not valid; Invalid: the digest is not valid.
 func (f *Forwarder) ChooseDigest(ctx context.Context, token, digest string) (Link, error) {
 	n, err := f.readLink(linkEnd, token)
 	if err == nil {

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	maxItems    = 20 // items of one message; by ViaPost and ViaMastodon it has one
+	maxItems    = 20 // maximum number of items in one message; ViaPost and ViaMastodon send one item per message
 	maxSecret   = 200
 	tryInterval = 10 * time.Second
-	maxTried    = 1000 // users in Forwarder.tried
+	maxTried    = 1000 // maximum number of users in Forwarder.tried
 )
 
-// SecretKept replaces the secret of a forwarding in lists, because secrets are not shown again.
-// PutForwarding with it leaves the stored secret unchanged.
+// SecretKept replaces the secret of a forwarding in lists, because the server never shows a
+// stored secret. PutForwarding with SecretKept leaves the stored secret unchanged.
 const SecretKept = "(kept)"
 
-// Ways lists the ways to forward that the settings of this server allow.
+// Ways lists the ways to forward that the server's settings allow.
 func (f *Forwarder) Ways() []string {
 	switch t := f.Forward.(type) {
 	case nil:
@@ -36,12 +36,14 @@ func (f *Forwarder) Ways() []string {
 	return []string{ViaWebhook, ViaEmail, ViaPost, ViaMastodon}
 }
 
-// PutForwarding creates a forwarding (ID 0), or changes one without resetting its counts. While it
-// is Paused, new items are not queued; when that ends, items that were queued before are sent. The
-// Secret is for webhooks and Mastodon; SecretKept leaves the stored one. Nothing is sent to a new target before
-// its recipient has agreed, and the request for consent is sent at once. Errors: fault.Invalid;
-// NotFound: the forwarding, source or category; Refused: the recipient rejects messages from the
-// user; TooMany; Unavailable: there is no key to encrypt a secret.
+// PutForwarding creates a forwarding (ID 0), or changes one without resetting its counters. While
+// a forwarding is Paused, new items are not queued; items that were queued before are sent after
+// the pause. Secret is for webhooks and Mastodon; SecretKept leaves the stored secret unchanged.
+// PutForwarding requests the consent of the recipient of a new target at once, and nothing is
+// sent before the recipient agrees. Errors: fault.Invalid: a field is not valid; NotFound: the
+// forwarding, source or category does not exist; Refused: the recipient rejects messages from the
+// user; TooMany: the user has too many forwardings; Unavailable: there is no key to encrypt a
+// secret.
 func (f *Forwarder) PutForwarding(ctx context.Context, n Forwarding) (Forwarding, error) {
 	if err := f.check(&n); err != nil {
 		return Forwarding{}, err
@@ -87,7 +89,7 @@ func (f *Forwarder) PutForwarding(ctx context.Context, n Forwarding) (Forwarding
 	return n.withoutSecret(), nil
 }
 
-// check checks and normalizes a forwarding.
+// check validates and normalizes a forwarding.
 func (f *Forwarder) check(n *Forwarding) error {
 	ways := f.Ways()
 	switch {
@@ -122,8 +124,8 @@ func (f *Forwarder) check(n *Forwarding) error {
 	return nil
 }
 
-// checkMastodon reduces the target to the origin of the server. A forwarding of more than one feed
-// would publish the items of other people.
+// checkMastodon reduces the target to the origin of the server. It rejects a forwarding of more
+// than one feed, because such a forwarding could publish the items of other people.
 func (n *Forwarding) checkMastodon() error {
 	u, err := url.Parse(n.Target)
 	if err != nil || u.Host == "" {
@@ -148,7 +150,8 @@ func (n *Forwarding) checkMail() error {
 	return nil
 }
 
-// find returns a forwarding of a user as it is stored; the zero Forwarding for ID 0.
+// find returns a forwarding of a user with its stored secret, which is encrypted. For ID 0 it
+// returns the zero Forwarding.
 func (f *Forwarder) find(ctx context.Context, user string, id int64) (Forwarding, error) {
 	if id == 0 {
 		return Forwarding{}, nil
@@ -165,7 +168,7 @@ func (f *Forwarder) find(ctx context.Context, user string, id int64) (Forwarding
 	return Forwarding{}, fault.New(fault.NotFound, "There is no forwarding with the number %d.", id)
 }
 
-// withoutSecret returns the forwarding without its secret.
+// withoutSecret returns the forwarding with SecretKept in place of its secret.
 func (n Forwarding) withoutSecret() Forwarding {
 	if n.Secret != "" {
 		n.Secret = SecretKept
@@ -182,7 +185,7 @@ func (f *Forwarder) Forwardings(ctx context.Context, user string) ([]Forwarding,
 	return list, err
 }
 
-// DropForwarding removes a forwarding. fault.NotFound.
+// DropForwarding removes a forwarding. fault.NotFound: the forwarding does not exist.
 func (f *Forwarder) DropForwarding(ctx context.Context, user string, id int64) error {
 	if _, err := f.find(ctx, user, id); err != nil {
 		return err
@@ -190,10 +193,11 @@ func (f *Forwarder) DropForwarding(ctx context.Context, user string, id int64) e
 	return f.Store.DropForwarding(ctx, user, id)
 }
 
-// TryForwarding sends the newest item at once, and returns the error. If the recipient has not
-// agreed yet, it requests consent again instead. Errors: fault.NotFound (no such forwarding, or no
-// item yet), Refused (the recipient has ended it), TooMany (a user may try every ten seconds, and
-// has a number of mails per day), and the errors of the sender.
+// TryForwarding sends the newest item at once and returns the error of the sender. If the
+// recipient has not agreed yet, TryForwarding requests consent again instead. Errors:
+// fault.NotFound: the forwarding does not exist or selects no item yet; Refused: the recipient
+// has ended the forwarding; TooMany: the user tried less than ten seconds ago, or a daily limit
+// is reached; and the errors of the sender.
 func (f *Forwarder) TryForwarding(ctx context.Context, user string, id int64) error {
 	n, err := f.find(ctx, user, id)
 	if err != nil || id == 0 {
@@ -231,11 +235,11 @@ func (f *Forwarder) askAgain(ctx context.Context, user string, id int64) error {
 	if err != nil {
 		return err
 	}
-	n.Asked = maxAsked - 1 // allow one request only
+	n.Asked = maxAsked - 1 // maxAsked - 1 allows exactly one more request
 	return f.askConsent(ctx, n)
 }
 
-// mayTry limits how often a user can make this server send.
+// mayTry returns fault.TooMany if the user's last try is less than tryInterval ago.
 func (f *Forwarder) mayTry(user string) error {
 	now := f.Now()
 	f.mu.Lock()

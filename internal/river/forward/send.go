@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// retryDelay returns the wait of a forwarding after so many failures in a row.
+// retryDelay returns how long a forwarding waits after a number of consecutive failures.
 //
 // spec:cloudburst#forwarding-retry
 func retryDelay(failures int) time.Duration {
@@ -25,11 +25,12 @@ func retryDelay(failures int) time.Duration {
 	return 6 * time.Hour
 }
 
-// maxForwardFailures in a row take about three days.
+// maxForwardFailures is the number of consecutive failures after which a forwarding is paused.
+// With the delays of retryDelay, they take about three days.
 const maxForwardFailures = 17
 
-// Send sends the queued items of a claimed forwarding, once. It stores afterwards which items were
-// sent: a crash before that sends them again.
+// Send sends the queued items of a claimed forwarding once. It stores which items were sent after
+// it sends them, so a crash in between sends the items again.
 //
 // spec:cloudburst#forwarding-at-least-once
 func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
@@ -42,12 +43,12 @@ func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 	q, err := f.queued(ctx, n)
 	if err != nil {
 		f.logError(ctx, "cannot read the queue of a forwarding", err)
-		return // the claim expires by itself
+		return // the claim expires without a release
 	}
 	var sent []int64
 	switch {
 	case len(q.List) == 0:
-		n.NextAt = DueAt(n.Digest, n.ID, f.Now()) // new items may have been queued meanwhile
+		n.NextAt = DueAt(n.Digest, n.ID, f.Now()) // new items may have been queued since the claim
 		sent = q.IDs
 	default:
 		n.More = q.Count - len(q.List)
@@ -60,7 +61,7 @@ func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 	f.logError(c, "cannot store the result of a forwarding", err)
 }
 
-// queued returns the items of the next message.
+// queued returns the queued items for the next message.
 func (f *Forwarder) queued(ctx context.Context, n Forwarding) (Queue, error) {
 	if n.Digest != DigestNone {
 		return f.Store.QueuedDigest(ctx, n.ID, DigestItems)
@@ -77,8 +78,8 @@ func (f *Forwarder) queued(ctx context.Context, n Forwarding) (Queue, error) {
 	return q, err
 }
 
-// outcome stores the result of sending the items with these IDs in n, and returns the IDs of the items
-// that were sent.
+// outcome sets the fields of n to the result of sending the items with these IDs, and returns the
+// IDs of the items that were sent. The caller stores n.
 func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, ids []int64, err error) (sent []int64) {
 	now := f.Now()
 	n.NextAt = now
@@ -87,17 +88,17 @@ func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, ids []int64, err
 		n.Sent++
 		n.LastAt, n.Failures, n.Problem, n.NextAt = now, 0, "", DueAt(n.Digest, n.ID, now)
 		return ids
-	case ctx.Err() != nil: // this server is stopping, which is not a failure of the target
+	case ctx.Err() != nil: // the server is stopping; the target did not fail
 		return nil
 	case fault.CodeOf(err) == fault.Gone:
 		n.Paused, n.NextAt = true, time.Time{}
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		return nil
-	case fault.CodeOf(err) == fault.TooMany: // a daily limit of this server is reached: not a failure of the target
+	case fault.CodeOf(err) == fault.TooMany: // a daily limit of this server is reached; the target did not fail
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		n.NextAt = now.Add(max(time.Minute, min(fault.RetryAfter(err), 24*time.Hour)))
 		return nil
-	case fault.CodeOf(err) == fault.Unavailable: // a failure of this server
+	case fault.CodeOf(err) == fault.Unavailable: // this server failed, so the delay does not grow
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		n.NextAt = now.Add(max(5*time.Minute, min(fault.RetryAfter(err), time.Hour)))
 		return nil

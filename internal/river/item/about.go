@@ -16,12 +16,12 @@ import (
 
 const (
 	maxPushEndpoints = 10
-	maxDescription   = 1000 // characters
+	maxDescription   = 1000 // maximum number of characters
 	maxProblem       = 300
 	maxTitle         = 200
 )
 
-// AboutOf returns the metadata that a document declares about its feed.
+// AboutOf returns the metadata of a feed that its document declares.
 func AboutOf(f *feed.Feed) About {
 	return About{
 		Title: text.ClipRunes(Words(f.Title), maxTitle), Description: text.ClipRunes(Words(f.Subtitle), maxDescription), Home: WebURL(f.Link),
@@ -41,7 +41,7 @@ func iconOf(f *feed.Feed) string {
 	return ""
 }
 
-// formatOf returns the name of the format for display.
+// formatOf returns the name of the feed's format for display, such as "RSS 2.0".
 func formatOf(f *feed.Feed) string {
 	name := string(f.Format)
 	switch f.Format {
@@ -61,8 +61,8 @@ func formatOf(f *feed.Feed) string {
 	return strings.TrimSpace(text.ClipRunes(text.PlainLine(name+" "+f.Version), 40))
 }
 
-// problemOf describes a problem that the parser repaired or a part that it skipped. Limits and
-// truncation take precedence, because items are missing.
+// problemOf describes a problem that the parser repaired or a part that the parser skipped.
+// Exceeded limits and truncation take precedence, because items are missing then.
 //
 // spec:cloudburst#river-limits-reported
 func problemOf(f *feed.Feed) string {
@@ -113,8 +113,8 @@ func PushEndpointsOf(f *feed.Feed, header http.Header, address string) (endpoint
 	return endpoints, topic
 }
 
-// cloudEndpoint returns the endpoint of a <cloud>, or the zero PushEndpoint when it is unusable.
-// An empty domain means the feed's own host.
+// cloudEndpoint returns the endpoint of a <cloud>, or the zero PushEndpoint if the <cloud> is
+// unusable. An empty domain means the host of the feed.
 //
 // spec:rsscloud-2003#cloud-empty-domain
 func cloudEndpoint(c *feed.Cloud, address string) PushEndpoint {
@@ -163,7 +163,8 @@ func cloudEndpoint(c *feed.Cloud, address string) PushEndpoint {
 	return PushEndpoint{Protocol: "rsscloud", Hub: WebURL(scheme + "://" + host + path), Wire: wire, Procedure: text.ClipRunes(text.PlainLine(c.RegisterProcedure), 128)}
 }
 
-// isWire reports whether a cloud's protocol is supported. The names are case-sensitive.
+// isWire reports whether Cloudburst supports the protocol of a <cloud>. Protocol names are
+// case-sensitive.
 //
 // spec:rsscloud-2003#protocol-case
 func isWire(protocol string) bool {
@@ -174,7 +175,8 @@ func isWire(protocol string) bool {
 	return false
 }
 
-// cloudProblem describes a <cloud> with an unsupported protocol; "" when there is none.
+// cloudProblem describes a <cloud> with an unsupported protocol. It returns "" if all protocols
+// are supported.
 func cloudProblem(f *feed.Feed) string {
 	for _, c := range f.Clouds {
 		p := strings.TrimSpace(c.Protocol)
@@ -189,8 +191,8 @@ func cloudProblem(f *feed.Feed) string {
 	return ""
 }
 
-// namedCloud returns the endpoint of a cloud known only by URL: it gets a form by HTTP POST, at
-// the usual path if the URL has none.
+// namedCloud returns the endpoint of a cloud of which only the URL is known. The endpoint accepts
+// a form by HTTP POST. If the URL has no path, the endpoint gets the usual path.
 func namedCloud(hub string) PushEndpoint {
 	u, err := url.Parse(strings.TrimSpace(hub))
 	if err != nil || u.Host == "" {
@@ -206,15 +208,15 @@ func namedCloud(hub string) PushEndpoint {
 	return PushEndpoint{Protocol: "rsscloud", Hub: WebURL(u.String()), Wire: wire}
 }
 
-// About is the metadata of a feed. Texts are plain and short.
+// About is the metadata of a feed. All texts are plain and limited in length.
 type About struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
-	Home        string `json:"home,omitempty"` // URL of its home page
-	Icon        string `json:"icon,omitempty"` // URL
+	Home        string `json:"home,omitempty"` // URL of the home page
+	Icon        string `json:"icon,omitempty"` // URL of an image
 	Language    string `json:"language,omitempty"`
-	Format      string `json:"format,omitempty"`  // "RSS 2.0"
-	Problem     string `json:"problem,omitempty"` // what the parser repaired in the last document, for people
+	Format      string `json:"format,omitempty"`  // name of the format for display, such as "RSS 2.0"
+	Problem     string `json:"problem,omitempty"` // sentence about what the parser repaired in the last document; "": nothing
 }
 
 // PushEndpoint is the URL and the protocol for subscriptions to a feed; see upstream.Endpoint.

@@ -17,10 +17,10 @@ import (
 //
 // spec:cloudburst#river-item-limits
 const (
-	maxItemTitle   = 1000 // bytes
+	maxItemTitle   = 1000 // maximum number of bytes in a title
 	maxHTML        = 512 << 10
 	maxURL         = 4 << 10
-	maxName        = 200 // characters of the name of an author or a category
+	maxName        = 200 // maximum number of characters in the name of an author or a category
 	maxLanguage    = 35
 	maxEnclosures  = 50
 	maxTags        = 50
@@ -37,7 +37,7 @@ func NewConverter() *Converter {
 	return &Converter{sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})}
 }
 
-// Content returns the content of an item, safe to display.
+// Content returns the content of an item. All HTML in the result is sanitized.
 func (r *Converter) Content(f *feed.Feed, it *feed.Item) Content {
 	left := maxNested
 	c := r.contentOf(f, it, &left, 0)
@@ -77,7 +77,7 @@ func (r *Converter) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int)
 				break
 			}
 		}
-		// Nested items repeat the outlines with more detail.
+		// Nested items contain the same headlines as the outlines, with more detail.
 		if len(it.Items) == 0 {
 			c.Nested = r.outlines(withoutHeadline(m.Outlines, &c), left, depth+1)
 		}
@@ -92,11 +92,11 @@ func (r *Converter) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int)
 	return c
 }
 
-// TextOf returns the words of HTML in the form of Content.Text.
+// TextOf returns the plain text of HTML in the form of Content.Text, at most TextLongest bytes.
 func TextOf(html string) string { return text.Head(sanitize.Text(html), TextLongest) }
 
-// withoutList returns a text without the trailing list of nested items, which is for feed readers
-// that do not know nested items.
+// withoutList returns a text without the trailing list of nested items. Feeds add this list for
+// readers that do not support nested items.
 func withoutList(body, short feed.Text) feed.Text {
 	const list = "<ul><li>"
 	switch {
@@ -108,8 +108,8 @@ func withoutList(body, short feed.Text) feed.Text {
 	return body
 }
 
-// withoutHeadline returns the outlines below a single headline that repeats the item itself, as
-// many outliners write it.
+// withoutHeadline returns the children of the outline if a single headline at the top repeats the
+// item itself. Many outliners write such a headline.
 func withoutHeadline(list []feed.Outline, c *Content) []feed.Outline {
 	if len(list) != 1 {
 		return list
@@ -126,7 +126,7 @@ func withoutHeadline(list []feed.Outline, c *Content) []feed.Outline {
 	return list
 }
 
-// outlines converts headlines and their children. Their text may contain markup.
+// outlines converts headlines and their children. The text of a headline may contain markup.
 func (r *Converter) outlines(list []feed.Outline, left *int, depth int) (out []Content) {
 	for i := range list {
 		if *left <= 0 || depth > maxNestedDepth {
@@ -155,8 +155,8 @@ func (r *Converter) outlines(list []feed.Outline, left *int, depth int) (out []C
 	return out
 }
 
-// bodyOf returns the text to display: the content, else the summary. summary reports that the feed
-// has only a summary.
+// bodyOf returns the text to display: the content, or else the summary. The result summary is
+// true if the feed has only a summary of the item.
 func bodyOf(f *feed.Feed, it *feed.Item) (body feed.Text, summary bool) {
 	elsewhere := false
 	for i := range it.Content {
@@ -182,8 +182,8 @@ func bodyOf(f *feed.Feed, it *feed.Item) (body feed.Text, summary bool) {
 	if body.Value == "" || !isText(body) {
 		return feed.Text{}, false
 	}
-	// In RSS the description usually is the whole text; a summary in Atom or JSON Feed implies
-	// that there is more.
+	// In RSS, the description usually is the whole text. In Atom and JSON Feed, a summary implies
+	// that the feed does not contain the whole text.
 	return body, elsewhere || f.Format == feed.Atom || f.Format == feed.JSONFeed
 }
 
@@ -217,12 +217,12 @@ func (r *Converter) safe(t feed.Text) string {
 	}
 }
 
-// Page returns the HTML of a page, with absolute URLs, safe to display.
+// Page returns the sanitized HTML of a page that has absolute URLs.
 func (r *Converter) Page(html string) string {
 	return r.safe(feed.Text{Value: html, Type: "text/html"})
 }
 
-// paragraphs converts plain text to HTML.
+// paragraphs converts plain text to HTML paragraphs.
 func paragraphs(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
 	if s == "" {
@@ -241,7 +241,7 @@ func paragraphs(s string) string {
 	return b.String()
 }
 
-// toTime converts a date to UTC and milliseconds.
+// toTime converts a date to UTC with millisecond precision.
 func toTime(d feed.Date) time.Time {
 	if d.UTC.IsZero() {
 		return time.Time{}
@@ -275,8 +275,8 @@ func tagsOf(it *feed.Item) (out []string) {
 	return out
 }
 
-// enclosuresOf returns the files of an item, each once: its enclosures, and the audio and video of
-// its media elements.
+// enclosuresOf returns the files of an item without duplicates: its enclosures, and the audio and
+// video files of its media elements.
 func enclosuresOf(it *feed.Item) (out []Enclosure) {
 	add := func(e Enclosure) {
 		if e.URL = WebURL(e.URL); e.URL == "" || len(out) >= maxEnclosures {
@@ -311,7 +311,7 @@ func enclosuresOf(it *feed.Item) (out []Enclosure) {
 	return out
 }
 
-// seconds returns a plausible duration, else 0.
+// seconds returns s if it is a plausible duration in seconds, else 0.
 func seconds(s float64) float64 {
 	if s > 0 && s < 1e9 {
 		return s
@@ -319,8 +319,8 @@ func seconds(s float64) float64 {
 	return 0
 }
 
-// mediaType returns a normalized media type that is safe to display and to pass to a player; ""
-// for an invalid one.
+// mediaType returns a normalized media type that is safe to display and to pass to a player. It
+// returns "" if s is not valid.
 func mediaType(s string) string {
 	s, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(s)), ";")
 	s = strings.TrimSpace(s)
@@ -345,7 +345,7 @@ func eachMedia(it *feed.Item, do func(*feed.MediaContent)) {
 	}
 }
 
-// imageOf returns the image of an item whose text has none.
+// imageOf returns the URL of an image for an item whose text contains no image.
 func imageOf(it *feed.Item) string {
 	var found string
 	take := func(u string) {

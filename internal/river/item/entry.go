@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Mark is the state of an item for one user.
+// Mark records whether one user has read or starred an item.
 type Mark struct {
 	Read, Starred bool
 	StarredAt     time.Time
@@ -16,17 +16,18 @@ type Entry struct {
 	Item
 	Mark
 	Source EntrySource
-	Full   Full // full text, if the user chose it for the feed
+	Full   Full // full text of the item's page, if the user chose full text for the feed
 }
 
-// Full is the text of the page of an item. The zero value: there is none.
+// Full is the text of an item's page. The zero value means that there is no text.
 type Full struct {
-	HTML string    // sanitized
-	At   time.Time // when the page was read
+	HTML string    // sanitized HTML
+	At   time.Time // when the page was fetched
 }
 
-// ShowFull makes the full text the content of the entry, if there is one. Call it for output that
-// only the user sees: the text of another site is not published again.
+// ShowFull makes the full text the content of the entry, if there is a full text. Call it only
+// for output that nobody but the user sees, because Cloudburst must not publish the text of
+// another site.
 //
 // spec:cloudburst#full-text-once
 func (e *Entry) ShowFull() {
@@ -42,10 +43,10 @@ func (e *Entry) ShowFull() {
 // EntrySource describes the source of an entry.
 type EntrySource struct {
 	ID         int64
-	Title      string // the user's own, else the feed's, else the URL
+	Title      string // title that the user chose, else the title of the feed, else the URL
 	URL        string
 	Home       string
 	Icon       string
-	Categories []string // the user's
+	Categories []string // categories that the user gave the feed
 	Private    bool
 }

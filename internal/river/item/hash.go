@@ -13,14 +13,15 @@ func (h *fnv) add(s string) {
 		x ^= fnv(s[i])
 		x *= 1099511628211
 	}
-	*h = (x ^ 0xff) * 1099511628211 // end marker, a byte that UTF-8 never has
+	*h = (x ^ 0xff) * 1099511628211 // 0xff marks the end of a string, because the byte never occurs in UTF-8
 }
 
-// noText is the upper half of the hash of an item without text.
+// noText is the upper half of the hash of an item that has no text.
 const noText int64 = 0
 
-// hashOf hashes everything that an item displays: its text into the upper half, its links into the
-// lower. Dates and visit counters are left out, because their changes are not edits.
+// hashOf hashes all displayed parts of an item: the text into the upper half, and links, authors,
+// categories and files into the lower half. It ignores dates and visit counters, because a change of a date or counter is not
+// an edit.
 //
 // spec:cloudburst#river-what-is-an-edit
 func hashOf(it *feed.Item) int64 {
@@ -33,7 +34,8 @@ func hashOf(it *feed.Item) int64 {
 	return upper | int64(rest>>32)
 }
 
-// hashItem adds an item and its nested items, and returns the number of text bytes.
+// hashItem adds an item and its nested items to both hashes, and returns the number of text
+// bytes.
 func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 	add := func(s string) { words.add(s); n += len(s) }
 	add(it.Title.Value)
@@ -84,7 +86,7 @@ func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 func hashOutlines(words *fnv, list []feed.Outline) (n int) {
 	for i := range list {
 		for _, a := range list[i].Attrs {
-			if a.Name == "collapse" { // folding an outline is not an edit
+			if a.Name == "collapse" { // collapsing or expanding an outline is not an edit
 				continue
 			}
 			words.add(a.Value)

@@ -1,6 +1,7 @@
-// Package item converts the documents of a feed to the items that the river stores. It has no
-// access to the network or the clock. A [Converter] makes the content of an item safe to display.
-// A [Merge] compares a document with the last one and finds new, edited and withdrawn items.
+// Package item converts the documents of a feed to the items that the river stores. It accesses
+// neither the network nor the clock. A [Converter] makes the content of an item safe to display.
+// A [Merge] compares a document with the last document of its feed and finds new, edited and
+// withdrawn items.
 package item
 
 import (
@@ -10,45 +11,45 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Item is one entry of a feed, as it is displayed.
+// Item is one entry of a feed in the form that pages display.
 type Item struct {
 	ID       int64 // see the function ID
 	SourceID int64
 	GUID     string
-	Seq      int64     // increases with every new or changed item: the position of a live page
-	First    int64     // Seq of its arrival, which never changes; clients may page by it
-	At       time.Time // position in the river: time of arrival, or of publication for the first check of a feed
-	ReadAt   time.Time // time of the check that found it; items of one check form a group
-	EditedAt time.Time // when its author changed the displayed content; zero: never
+	Seq      int64     // sequence number, higher for each new or changed item; live pages use it as their position
+	First    int64     // Seq of the item's arrival, which never changes; clients may use it for paging
+	At       time.Time // position in the river: time of arrival, or time of publication for the first check of a feed
+	ReadAt   time.Time // time of the check that found the item; items of one check form a group
+	EditedAt time.Time // when the author last changed the displayed content; zero: never
 	// WithdrawnAt is the time when the author removed the item from the feed while older items
 	// stayed; zero: never.
 	WithdrawnAt time.Time
-	Hash        int64 // hash of everything that the feed has about the item
+	Hash        int64 // hash of all displayed parts of the item; see hashOf
 	Content
 }
 
-// Content is the content of an item. HTML is sanitized; other fields are plain text or an http(s)
-// URL, checked and limited in size.
+// Content is the content of an item. HTML is sanitized. All other fields are plain text or
+// http(s) URLs, validated and limited in size.
 type Content struct {
-	Title      string      `json:"title,omitempty"` // "": the item has none
+	Title      string      `json:"title,omitempty"` // title of the item; "": the item has no title
 	Link       string      `json:"link,omitempty"`
-	HTML       string      `json:"html,omitempty"` // the whole text
-	Text       string      `json:"text,omitempty"` // the words of HTML, at most TextLongest bytes: for search and summaries
+	HTML       string      `json:"html,omitempty"` // whole text as sanitized HTML
+	Text       string      `json:"text,omitempty"` // plain text of HTML, at most TextLongest bytes, for search and summaries
 	Language   string      `json:"language,omitempty"`
-	Published  time.Time   `json:"published,omitzero"` // according to the feed
+	Published  time.Time   `json:"published,omitzero"` // time of publication, as the feed declares it
 	Updated    time.Time   `json:"updated,omitzero"`
 	Authors    []string    `json:"authors,omitempty"`
 	Categories []string    `json:"categories,omitempty"`
 	Enclosures []Enclosure `json:"enclosures,omitempty"`
-	Image      string      `json:"image,omitempty"` // URL, for an item without an image in HTML
+	Image      string      `json:"image,omitempty"` // URL of an image; empty if HTML contains an image
 	Comments   string      `json:"comments,omitempty"`
 	InReplyTo  string      `json:"inReplyTo,omitempty"`
-	// CommentsFeed is the URL of the feed of its comments.
+	// CommentsFeed is the URL of the feed of the item's comments.
 	CommentsFeed string `json:"commentsFeed,omitempty"`
 
-	Via    string    `json:"via,omitempty"` // title of the feed that it was copied from
+	Via    string    `json:"via,omitempty"` // title of the feed from which the item was copied
 	Nested []Content `json:"nested,omitempty"`
-	More   bool      `json:"more,omitempty"` // the feed has only a summary of it
+	More   bool      `json:"more,omitempty"` // true if the feed contains only a summary of the item
 }
 
 // TextLongest is the maximum size of Content.Text in bytes.
@@ -58,25 +59,25 @@ const TextLongest = 8 << 10
 type Enclosure struct {
 	URL      string  `json:"url"`
 	Type     string  `json:"type,omitempty"`
-	Length   int64   `json:"length,omitempty"`   // bytes; 0: unknown
-	Duration float64 `json:"duration,omitempty"` // seconds; 0: unknown
+	Length   int64   `json:"length,omitempty"`   // size in bytes; 0: unknown
+	Duration float64 `json:"duration,omitempty"` // duration in seconds; 0: unknown
 	Title    string  `json:"title,omitempty"`
 }
 
-// Place is a position in a river: by At, then by ID. The zero Place is the newest end when reading
-// backwards, and the oldest end when reading forwards.
+// Place is a position in a river, which is sorted by At and then by ID. The zero Place is the
+// start of the river in the direction of reading.
 type Place struct {
-	At int64 // Unix milliseconds
+	At int64 // time in Unix milliseconds
 	ID int64
 }
 
 // Place returns the position of the item.
 func (it *Item) Place() Place { return Place{it.At.UnixMilli(), it.ID} }
 
-// Known identifies an item of the last document and its content.
+// Known identifies an item of the last document and records the hash of its content.
 type Known struct {
 	ID   int64 // see the function ID
-	Hash int64 // hash of its content
+	Hash int64 // hash of the content; see hashOf
 }
 
 // ID returns the ID of an item of a source.

@@ -8,23 +8,23 @@ import (
 	"cloudburst/feed"
 )
 
-// Merge compares a document with the last one of its feed. Call Read, set Known to the stored
-// items that Unsure names, then call Result.
+// Merge compares a document with the last document of its feed. Call Read. Then set Known to the
+// stored items whose IDs Unsure returns. Then call Result.
 type Merge struct {
 	Source  int64
 	Last    []Known // items of the last document
 	Feed    *feed.Feed
 	Now     time.Time
-	First   bool           // the feed was never read before
-	Partial bool           // a hub pushed it: missing items are not removed
-	Known   map[int64]Item // stored items with the IDs that Unsure returned
+	First   bool           // true if the feed was never read before
+	Partial bool           // true if a hub pushed the document: items that it lacks are not removed
+	Known   map[int64]Item // stored items with the IDs that Unsure returned, by ID
 	Content func(*feed.Item) Content
 
 	entries []entry
-	before  map[int64]int // index in Last, by ID
-	gone    []int64       // IDs in Last that the document lacks
-	ordered bool          // the items of the document are in date order
-	upward  bool          // oldest item first
+	before  map[int64]int // key: item ID; value: index in Last
+	gone    []int64       // IDs in Last that the document does not have
+	ordered bool          // true if the items of the document are in date order
+	upward  bool          // true if the oldest item comes first
 }
 
 // entry is one item of the document.
@@ -32,23 +32,23 @@ type entry struct {
 	item *feed.Item
 	id   int64
 	hash int64
-	same bool // unchanged since the last document
+	same bool // true if the item has not changed since the last document
 }
 
-// Merged has the changes of a document.
+// Merged contains the changes that a document causes.
 type Merged struct {
-	Put       []Item // new items first, without their Seq, then changed ones
+	Put       []Item // new items first, with Seq 0, then changed items
 	Withdrawn []Item
-	Last      []Known // items of this document
-	Fresh     int     // how many items are new
+	Last      []Known // items of this document, for the next Merge
+	Fresh     int     // number of new items
 	Edited    int
-	Restored  int // withdrawn items that are back
+	Restored  int // number of withdrawn items that are in the feed again
 }
 
-// maxTombstones limits the removals that one document may declare.
+// maxTombstones is the maximum number of removals that one document may declare.
 const maxTombstones = 1000
 
-// Read reads the document's items. Of several items with one ID the first counts.
+// Read reads the items of the document. If several items have the same ID, only the first counts.
 //
 // spec:cloudburst#river-first-id-counts
 func (m *Merge) Read() {
@@ -79,8 +79,8 @@ func (m *Merge) Read() {
 	m.ordered, m.upward = m.order()
 }
 
-// idOf returns the ID of an item. An item that the last document had under the former kind of hash
-// keeps its stored ID.
+// idOf returns the ID of an item. If the last document had the item under an ID of the former
+// hash function, the item keeps that ID.
 //
 // spec:cloudburst#river-former-ids
 func (m *Merge) idOf(it *feed.Item) int64 {
@@ -96,15 +96,15 @@ func (m *Merge) idOf(it *feed.Item) int64 {
 	return id
 }
 
-// has reports whether the last document had an item.
+// has reports whether the last document had an item with this ID.
 func (m *Merge) has(id int64) bool {
 	_, ok := m.before[id]
 	return ok
 }
 
-// matchRenamed matches items whose ID changed: some programs create new IDs for every request.
-// Items with identical content are the same item. If more than half of the items seem new, so are
-// items that differ only in their links.
+// matchRenamed matches items whose ID changed, because some programs create new IDs for every
+// request. Items with identical content are the same item. If more than half of the items seem
+// new, items that differ only in their links are the same item too.
 //
 // spec:cloudburst#river-changing-ids
 func (m *Merge) matchRenamed() {
@@ -118,7 +118,7 @@ func (m *Merge) matchRenamed() {
 		return
 	}
 	whole, text := m.byContent()
-	kept := map[int64]bool{} // IDs in the document whose content did not change
+	kept := map[int64]bool{} // IDs of the document's items whose content did not change
 	for i := range m.entries {
 		kept[m.entries[i].id] = m.entries[i].same
 	}
@@ -136,8 +136,9 @@ func (m *Merge) matchRenamed() {
 	}
 }
 
-// byContent returns the IDs of the last document by the hash of the whole item, and by that of its text.
-// Of items with equal content, one that the document lacks is the one that was renamed.
+// byContent returns the item IDs of the last document in two maps. The key of whole is the hash
+// of the whole item; the key of text is the hash of its text. If several items have equal
+// content, the map contains the item that the document no longer has.
 func (m *Merge) byContent() (whole, text map[int64]int64) {
 	whole, text = map[int64]int64{}, map[int64]int64{}
 	gone := make(map[int64]bool, len(m.gone))
@@ -156,8 +157,8 @@ func (m *Merge) byContent() (whole, text map[int64]int64) {
 	return whole, text
 }
 
-// rename gives e the ID of a known item. If that item is in the document too, unchanged, e is its
-// duplicate, which is remembered and not shown.
+// rename gives e the ID of a known item. If the document also has that item, unchanged, then e is
+// a duplicate of it: e is remembered but not displayed.
 func (m *Merge) rename(e *entry, id int64, double bool) {
 	if i := slices.Index(m.gone, id); i >= 0 {
 		m.gone = slices.Delete(m.gone, i, i+1)
@@ -168,7 +169,7 @@ func (m *Merge) rename(e *entry, id int64, double bool) {
 	}
 }
 
-// Unsure returns the IDs of the items to look up in the store.
+// Unsure returns the IDs of the items that the caller looks up in the store.
 func (m *Merge) Unsure() (ids []int64) {
 	for i := range m.entries {
 		if !m.entries[i].same {
@@ -179,7 +180,7 @@ func (m *Merge) Unsure() (ids []int64) {
 	return append(ids, m.tombstones()...)
 }
 
-// Result returns the changes of the document.
+// Result returns the changes that the document causes.
 func (m *Merge) Result() Merged {
 	out := Merged{Last: make([]Known, 0, len(m.entries))}
 	var changed []Item
@@ -215,7 +216,7 @@ func (m *Merge) Result() Merged {
 	return out
 }
 
-// item returns the item to store for e, with the dates of its stored version.
+// item returns the item to store for e, with the dates of its stored version was.
 func (m *Merge) item(e *entry, was Item) Item {
 	return Item{
 		ID: e.id, SourceID: m.Source, GUID: e.item.ID, Hash: e.hash, At: was.At, EditedAt: was.EditedAt,
@@ -223,9 +224,9 @@ func (m *Merge) item(e *entry, was Item) Item {
 	}
 }
 
-// arrivals returns the items of new entries. Their positions follow the order of the document,
-// newest first: the time of the check, or the items' own dates at the first check. No two items
-// share a position.
+// arrivals returns the items of new entries, newest first in the order of the document. The
+// position of an item is the time of the check. At the first check, the position is the item's
+// own date. Each item gets a different position.
 func (m *Merge) arrivals(fresh []int) (out []Item) {
 	if m.upward {
 		slices.Reverse(fresh)
@@ -257,7 +258,7 @@ func dateOf(it *feed.Item) time.Time {
 	return toTime(it.Updated)
 }
 
-// keepLast adds to the items of a partial document those that only the last full one had.
+// keepLast adds the items of the last full document that a partial document lacks to list.
 func (m *Merge) keepLast(list []Known) []Known {
 	for _, k := range m.Last {
 		if len(list) >= maxLast {
@@ -270,11 +271,11 @@ func (m *Merge) keepLast(list []Known) []Known {
 	return list
 }
 
-// maxLast limits the items of a document that are remembered.
+// maxLast is the maximum number of items of a document that are remembered for the next Merge.
 const maxLast = 2000
 
-// order reports whether the items are in date order, and in which direction. Without dates, the
-// position of new items decides.
+// order reports whether the items are in date order, and in which direction. If the items have no
+// dates, the position of the new items decides.
 func (m *Merge) order() (ordered, upward bool) {
 	up, down, n := true, true, 0
 	var before time.Time
@@ -299,7 +300,7 @@ func (m *Merge) order() (ordered, upward bool) {
 	return m.undated()
 }
 
-// undated derives the order from the items in common with the last document.
+// undated derives the order from the items that both documents have.
 func (m *Merge) undated() (ordered, upward bool) {
 	at, firstOld, lastNew, firstNew := -1, -1, -1, -1
 	for i := range m.entries {
@@ -312,7 +313,7 @@ func (m *Merge) undated() (ordered, upward bool) {
 			continue
 		}
 		if j < at {
-			return false, false // known items changed places: the order is not by age
+			return false, false // known items changed their order, so the document is not sorted by age
 		}
 		at = j
 		if firstOld < 0 {
@@ -322,8 +323,8 @@ func (m *Merge) undated() (ordered, upward bool) {
 	return true, lastNew >= 0 && firstOld >= 0 && firstNew > firstOld && lastNew == len(m.entries)-1
 }
 
-// missing returns items that left the document although older ones are still there. If the list is
-// not sorted by age, or most items left at once, missing items mean nothing.
+// missing returns the items that the document no longer has although it still has older items. It
+// returns none if the list is not sorted by age, or if most items disappeared at once.
 //
 // spec:cloudburst#river-withdrawn
 func (m *Merge) missing() (ids []int64) {
@@ -334,7 +335,7 @@ func (m *Merge) missing() (ids []int64) {
 	for i := range m.entries {
 		here[m.entries[i].id] = true
 	}
-	older := false // an item that is still present is older than the following ones
+	older := false // true after the first item that is still in the document; later items in last are newer
 	last := slices.Clone(m.Last)
 	if !m.upward {
 		slices.Reverse(last)
@@ -368,7 +369,7 @@ func (m *Merge) tombstones() (ids []int64) {
 	return ids
 }
 
-// newlyWithdrawn returns the stored items that this document withdraws.
+// newlyWithdrawn returns the IDs of the stored items that this document withdraws.
 func (m *Merge) newlyWithdrawn() (out []int64) {
 	here := make(map[int64]bool, len(m.entries))
 	for i := range m.entries {

@@ -7,8 +7,8 @@ import (
 	"cloudburst/feed"
 )
 
-// KeepNewest reduces a document to its newest limit items, by date. Undated items come last, in
-// the order of the document.
+// KeepNewest reduces a document to its newest limit items, by date. Items without a date come
+// last, in the order of the document.
 //
 // spec:cloudburst#river-newest-count
 func KeepNewest(f *feed.Feed, limit int) {
@@ -25,7 +25,7 @@ func KeepNewest(f *feed.Feed, limit int) {
 	})
 	order = order[:limit]
 	slices.Sort(order)
-	kept := make([]feed.Item, 0, limit) // a new slice, so that the old array can be freed
+	kept := make([]feed.Item, 0, limit) // a new slice, so that the garbage collector can free the old array
 	for _, i := range order {
 		kept = append(kept, f.Items[i])
 	}

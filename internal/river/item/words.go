@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Words returns the words of a text in one line, without markup.
+// Words returns the plain text of t in one line, without markup.
 func Words(t feed.Text) string {
 	s := t.Value
 	if isHTML(t) {
@@ -19,8 +19,8 @@ func Words(t feed.Text) string {
 	return text.PlainLine(s)
 }
 
-// WebURL returns a URL that a user may be sent to, or "": absolute, http or https, and at most
-// maxURL bytes. A login in it is removed.
+// WebURL returns an absolute http or https URL that is safe to use as a link, without a login. It
+// returns "" if raw is not such a URL or has more than maxURL bytes.
 func WebURL(raw string) string {
 	if len(raw) <= maxURL && isSimpleURL(raw) {
 		return raw
@@ -40,8 +40,8 @@ func WebURL(raw string) string {
 	return raw
 }
 
-// isSimpleURL reports whether raw is http:// or https://, a host without port or login, and a path,
-// query or fragment of characters that need no check.
+// isSimpleURL reports whether raw starts with http:// or https://, has a host without port or
+// login, and continues with a path, query or fragment whose characters need no check.
 func isSimpleURL(raw string) bool {
 	rest, ok := strings.CutPrefix(raw, "https://")
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"cloudburst/protocol/webfinger"
 )
 
-// account returns the query for an account such as @name@example.org, whose answer names its page and
-// feed. ok is false for any other text.
+// account returns the WebFinger query for an account such as @name@example.org. The response to
+// the query names the page and the feed of the account. ok is false if typed is not an account.
 func account(typed string) (l Location, ok bool) {
 	a, ok := webfinger.ParseAccount(typed)
 	if !ok {
@@ -19,7 +19,7 @@ func account(typed string) (l Location, ok bool) {
 	return Location{URLs: []string{u}}, err == nil
 }
 
-// accountOf returns the account that a URL asks for.
+// accountOf returns the account that a WebFinger query asks for.
 func accountOf(query string) (a webfinger.Account, ok bool) {
 	u, err := url.Parse(query)
 	if err != nil || u.Path != webfinger.Path {
@@ -28,22 +28,24 @@ func accountOf(query string) (a webfinger.Account, ok bool) {
 	return webfinger.Split(u.Query().Get("resource"))
 }
 
-// Account reads the answer to a query for an account: the URLs of its feed and of its page, "" if there
-// is none. ok is false if query is no such query, or the answer names neither.
+// Account reads the response to a WebFinger query and returns the URLs of the account's feed and
+// page. A URL is "" if the response does not name it. ok is false if query is not a WebFinger
+// query, or if the response names neither.
 func Account(query string, answer []byte) (feed, page string, ok bool) {
 	if _, ok = accountOf(query); !ok {
 		return "", "", false
 	}
 	d, ok := webfinger.Read(answer)
 	if feed, page = d.Feed(); page != "" {
-		if _, again := accountOf(page); again { // a page is never a query, so that lookups end
+		if _, again := accountOf(page); again { // reject a page that is a query itself, so that lookups end
 			page = ""
 		}
 	}
 	return feed, page, ok && feed+page != ""
 }
 
-// AccountError returns err in words about the account that a query asks for; err for any other URL.
+// AccountError returns an error that names the account if err is the failure of a WebFinger
+// query. For any other URL it returns err.
 func AccountError(query string, err error) error {
 	a, ok := accountOf(query)
 	if !ok || fault.CodeOf(err) != fault.NotFound && fault.CodeOf(err) != fault.Unreadable {

@@ -1,5 +1,5 @@
-// Package location parses the URLs of feeds and pages as people type and paste them, including
-// logins.
+// Package location parses the URLs of feeds and pages as people type and paste them. It also
+// handles the logins for feeds.
 package location
 
 import (
@@ -12,22 +12,23 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Longest is the maximum length of a URL in bytes. A longer text was pasted by mistake.
+// Longest is the maximum length of a URL in bytes. A longer text is rejected, because the user
+// probably pasted it by mistake.
 const Longest = 2000
 
 // Location identifies a feed or a page.
 type Location struct {
-	// URLs are the possible meanings, likeliest first: with https and with http if the text had no
-	// scheme. Each is normalized by fetch.Normal.
+	// URLs contains the URLs that the text may mean, likeliest first. A text without a scheme
+	// gives an https and an http URL. Each URL is normalized by fetch.Normal.
 	URLs  []string
-	Login Login // from a user name and password in the text
+	Login Login // login from a user name and password in the URL
 }
 
-// Read parses a URL as people type and paste it. An account such as @name@example.org becomes the query
-// to its server. Error: fault.Invalid.
+// Read parses a URL as people type and paste it. An account such as @name@example.org becomes a
+// WebFinger query to the account's server. fault.Invalid: the text is not a URL.
 func Read(typed string) (Location, error) {
 	s := strings.TrimSpace(typed)
-	if strings.ContainsAny(s, "\t\r\n") { // line breaks from a mail
+	if strings.ContainsAny(s, "\t\r\n") { // a URL that was copied from a mail may contain line breaks
 		s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(s)
 	}
 	for _, marks := range []string{"<>", `""`, "''"} {
@@ -65,10 +66,10 @@ func Read(typed string) (Location, error) {
 	return out, nil
 }
 
-// schemesOf returns the schemes that s may stand for, with "://", and the rest of s. The schemes
-// that browsers pass to feed readers mean http or https.
+// schemesOf returns the schemes that s can have, each with "://", and the rest of s. The schemes
+// that browsers pass to feed readers, such as feed:, mean http or https.
 func schemesOf(s string) (schemes []string, rest string, err error) {
-	for range 3 { // feed:feed:https://…
+	for range 3 { // a URL can have several prefixes: feed:feed:https://…
 		cut := false
 		for _, scheme := range []string{"feed:", "rss:", "pcast:", "podcast:", "itpc:", "web+feed:"} {
 			if after, ok := cutFold(s, scheme); ok {
@@ -84,7 +85,7 @@ func schemesOf(s string) (schemes []string, rest string, err error) {
 			break
 		}
 	}
-	for range 2 { // http://https://…
+	for range 2 { // a URL can have two schemes: http://https://…
 		for _, scheme := range []string{"http://", "https://"} {
 			if after, ok := cutFold(s, scheme); ok {
 				s, schemes = after, []string{scheme}
@@ -139,7 +140,7 @@ func isPort(after string) bool {
 	return digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// cutLogin removes user name and password from the text after the scheme.
+// cutLogin removes the user name and password from the text after the scheme.
 func cutLogin(rest string) (without string, l Login, ok bool) {
 	host := authority(rest)
 	i := strings.LastIndexByte(host, '@')
@@ -160,9 +161,9 @@ func unescaped(s string) string {
 	return s
 }
 
-// Brief returns a URL for use in a sentence: without a login, and not long.
+// Brief returns a URL for use in a sentence, without a login and shortened.
 func Brief(raw string) string {
-	if !strings.Contains(raw, "://") { // Redact handles whole URLs best
+	if !strings.Contains(raw, "://") { // Redact removes the login of a URL with a scheme
 		if i := strings.LastIndexByte(authority(raw), '@'); i >= 0 && strings.Contains(raw[:i], ":") {
 			raw = raw[i+1:]
 		}
