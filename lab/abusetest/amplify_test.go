@@ -34,8 +34,8 @@ func (v *victim) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Each request of an attacker causes about one request to a third party. After some failed
-// verifications, it causes no request for a while.
+// The program sends about one request to a third party for each request of an attacker. After
+// several failed verifications, the program pauses its requests to that host.
 func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)
@@ -55,7 +55,7 @@ func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 	for _, way := range []struct {
 		name string
 		n    int
-		most int64 // limit of all requests to the victim
+		most int64 // maximum number of requests to the victim
 		do   func(i int) outside.Answer
 	}{
 		{"registrations of the victim's callback", 200, 60, func(i int) outside.Answer {
@@ -113,7 +113,7 @@ func TestVerificationsDoNotAmplifyRequests(t *testing.T) {
 	p.peaks.within(t, descrs, bounds{rss: 400e6, goroutines: 12_000})
 }
 
-// One address registers as many callbacks and feeds as it can.
+// In this test, one client address registers as many callbacks and feeds as it can.
 func TestRequestsOfOneClientCannotFillTheDisk(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)

@@ -15,7 +15,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// hostileCallback misbehaves in a way that its address selects.
+// hostileCallback is a server that misbehaves. The last number of its IP address selects the
+// kind.
 type hostileCallback struct {
 	called atomic.Int64
 	inside string
@@ -25,22 +26,22 @@ func (h *hostileCallback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.called.Add(1)
 	host, _, _ := net.SplitHostPort(r.Host)
 	var a, b, c, d int
-	_, _ = fmt.Sscanf(host, "%d.%d.%d.%d", &a, &b, &c, &d) // addresses are the test's own
+	_, _ = fmt.Sscanf(host, "%d.%d.%d.%d", &a, &b, &c, &d) // the test uses only valid addresses
 	switch d % 8 {
-	case 0: // never
+	case 0: // sends no response
 		<-r.Context().Done()
-	case 1: // a byte a second
+	case 1: // sends one byte per second
 		for r.Context().Err() == nil {
 			if _, err := io.WriteString(w, "x"); err != nil {
 				return
 			}
-			_ = http.NewResponseController(w).Flush() // the writer is a network connection
+			_ = http.NewResponseController(w).Flush() // an error also occurs at the next write
 			select {
 			case <-r.Context().Done():
 			case <-time.After(time.Second):
 			}
 		}
-	case 2: // endless, at full speed
+	case 2: // sends an endless response at full speed
 		part := strings.Repeat("x", 64<<10)
 		for r.Context().Err() == nil {
 			if _, err := io.WriteString(w, part); err != nil {
@@ -49,13 +50,13 @@ func (h *hostileCallback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case 3:
 		http.Redirect(w, r, h.inside, http.StatusTemporaryRedirect)
-	case 4: // closes at once
+	case 4: // closes the connection without a response
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			_ = conn.Close()
 		}
 	case 5:
 		w.WriteHeader(http.StatusGone)
-	case 6: // an endless header
+	case 6: // sends an endless header
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			defer conn.Close()
 			_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\n")
@@ -85,7 +86,8 @@ func subscribe(t *testing.T, p *running, feed string, n int, callback func(i int
 	}
 }
 
-// notifyGood changes a feed and waits until the hundred good callbacks are notified.
+// notifyGood changes a feed and waits until the hundred correct callbacks are notified. The test
+// fails if they wait longer than 30 seconds.
 func notifyGood(t *testing.T, p *running, f *feeds, feed string, callback *callbackServer) {
 	t.Helper()
 	begun := time.Now()
@@ -123,7 +125,7 @@ func TestHostileCallbacksDelayNoOtherSubscriber(t *testing.T) {
 		n = 20_000
 	}
 	subscribe(t, p, feed, 100, func(i int) string { return fmt.Sprintf("http://127.40.%d.1:%s/good%d", i, callback.port, i) })
-	notifyGood(t, p, f, feed, callback) // the hub has a history of these callbacks from now on
+	notifyGood(t, p, f, feed, callback) // from now on, the hub knows these callbacks as reliable
 	subscribe(t, p, feed, n, func(i int) string {
 		return fmt.Sprintf("http://127.%d.%d.%d:%s/hostile", 100+i/50000, 1+i/200%250, 1+i%200, port)
 	})

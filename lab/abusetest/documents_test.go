@@ -20,8 +20,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// bombs are documents that grow when a program parses them: their bytes and their content
-// coding by path.
+// bomb is a document that grows when a program decompresses or parses it. coding is its
+// Content-Encoding.
 type bomb struct{ coding, body string }
 
 func bombs(t *testing.T) map[string]bomb {
@@ -85,7 +85,7 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", b.coding)
 		}
 		w.Header().Set("Content-Type", "application/xml")
-		_, _ = io.WriteString(w, b.body) // readers have limits
+		_, _ = io.WriteString(w, b.body) // the program stops reading at its size limit
 		return
 	}
 	flush := http.NewResponseController(w)
@@ -98,7 +98,7 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/drip.xml":
 		for r.Context().Err() == nil {
 			_, _ = io.WriteString(w, "<")
-			_ = flush.Flush() // an error ends the context too
+			_ = flush.Flush() // an error also ends the request's context
 			select {
 			case <-r.Context().Done():
 			case <-time.After(time.Second):
@@ -154,7 +154,7 @@ func TestHostileDocumentsDelayNoOtherClient(t *testing.T) {
 			failed.Add(1)
 			return
 		}
-		if a.Status >= 500 && a.Status != http.StatusServiceUnavailable && !strings.Contains(a.Body, "Fault>") { // SOAP sends every fault with 500
+		if a.Status >= 500 && a.Status != http.StatusServiceUnavailable && !strings.Contains(a.Body, "Fault>") { // SOAP sends every fault with status 500
 			t.Errorf("answered %s", a)
 		}
 	}
@@ -210,9 +210,9 @@ func bodyBombs(t *testing.T, base string, c *http.Client, b bomb, bearer []strin
 	var form bytes.Buffer
 	m := multipart.NewWriter(&form)
 	if w, err := m.CreateFormFile("file", "x.xml"); err == nil {
-		_, _ = io.WriteString(w, b.body) // into memory
+		_, _ = io.WriteString(w, b.body) // a write into memory does not fail
 	}
-	_ = m.Close() // into memory
+	_ = m.Close() // a write into memory does not fail
 	callback(outside.Send(t.Context(), c, http.MethodPost, base+"/micropub/media", m.FormDataContentType(), form.String(), bearer...))
 	callback(outside.Send(t.Context(), c, http.MethodPost, base+"/micropub", "application/json", `{"type":["h-entry"],"properties":`+strings.Repeat(`{"a":[`, 1<<16), bearer...))
 }

@@ -17,28 +17,30 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// Addresses of clients and callbacks.
+// These are the addresses of clients, callbacks and feeds.
 const (
 	internet      = "127.0.0.0/9" // addresses that the program may call
 	inside        = "127.200.0.1" // an address that the program must not call
 	visitorHost   = "127.9.9.9"   // the well-behaved visitor
-	victims       = "127.66.0.1"  // hosts that requested nothing
-	feedHosts     = "127.10.0."   // feeds: feedHosts + "1" and so on
-	hostileHost   = "127.30.0.1"  // harmful documents
+	victims       = "127.66.0.1"  // host that requested nothing
+	feedHosts     = "127.10.0."   // prefix of the addresses of feed hosts: feedHosts + "1" and so on
+	hostileHost   = "127.30.0.1"  // address that serves harmful documents
 	clientTimeout = 20 * time.Second
 )
 
-// impatient is a client for requests that have an immediate answer.
+// impatient is a client with a short timeout, for requests that the program answers immediately.
 var impatient = outside.Client(clientTimeout)
 
-// from returns a client with its own address. With keep, its connections stay open.
+// from returns a client that sends its requests from the address addr. If keep is true, its
+// connections stay open.
 func from(addr string, keep bool) *http.Client {
 	d := &net.Dialer{Timeout: clientTimeout, LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}, Control: reuse}
 	return &http.Client{Timeout: clientTimeout, Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: !keep, MaxIdleConnsPerHost: 64},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// reuse lets many addresses use the same port, because the machine has too few free ports.
+// reuse sets SO_REUSEADDR, so that connections from many addresses can share local ports.
+// Otherwise the machine has too few free ports.
 func reuse(_, _ string, c syscall.RawConn) error {
 	var err error
 	if cerr := c.Control(func(fd uintptr) {
@@ -49,7 +51,8 @@ func reuse(_, _ string, c syscall.RawConn) error {
 	return err
 }
 
-// source returns the n-th address of attackers, each in its own /24.
+// source returns the n-th client address of attackers. Each address is in its own /24 network,
+// because limits apply per network.
 func source(n int) string { return fmt.Sprintf("127.%d.%d.7", 70+n/250%50, 1+n%250) }
 
 // serve serves HTTP on an address until the test ends.
@@ -63,12 +66,12 @@ func serve(t *testing.T, addr string, h http.Handler) string {
 	return base
 }
 
-// feeds serves documents whose version the test raises.
+// feeds serves documents whose versions the test raises.
 type feeds struct {
 	*outside.Versions
 
 	mu     sync.Mutex
-	served map[string]map[int]time.Time // when a version was first read
+	served map[string]map[int]time.Time // by URL and version: time of the first read
 	reads  atomic.Int64
 }
 
@@ -92,7 +95,8 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `<rss version="2.0"><channel><title>%s</title><link>http://%s/</link><description>version %d</description></channel></rss>`, r.URL.Path, r.Host, v)
 }
 
-// readSince returns the time of the first read of version v of a feed or a newer one; zero: none.
+// readSince returns the time when a reader first received version v of a feed or a newer version.
+// The time is zero if nobody did.
 func (f *feeds) readSince(url string, v int) (at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +114,7 @@ type callbackServer struct {
 	base       string
 
 	mu       sync.Mutex
-	last     map[string]time.Time // time of the last notification, by path and feed
+	last     map[string]time.Time // key: path and URL of the feed; value: time of the last notification
 	notified int
 }
 
@@ -127,7 +131,7 @@ func (e *callbackServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		q := r.URL.Query()
 		w.Header().Set("Content-Type", "text/plain")
-		_, _ = io.WriteString(w, q.Get("challenge")+q.Get("hub.challenge")) // the client may have left
+		_, _ = io.WriteString(w, q.Get("challenge")+q.Get("hub.challenge")) // the client may have disconnected
 		return
 	}
 	if err != nil {
@@ -147,7 +151,7 @@ func (e *callbackServer) received(path, feed string, since time.Time) bool {
 	return !at.IsZero() && !at.Before(since)
 }
 
-// registration returns the pleaseNotify form for a callback of e.
+// registration returns the pleaseNotify form that registers a callback path of e for feeds.
 func (e *callbackServer) registration(path string, feeds ...string) url.Values {
 	form := url.Values{"notifyProcedure": {""}, "port": {e.port}, "path": {path}, "protocol": {"http-post"}}
 	for i, f := range feeds {

@@ -17,7 +17,7 @@ import (
 
 type ctx = context.Context
 
-// load contains the requests of many concurrent clients, and the responses.
+// load sends the requests of many concurrent clients and counts the responses.
 type load struct {
 	t        *testing.T
 	p        *running
@@ -25,21 +25,21 @@ type load struct {
 	hosts    []string
 	callback *callbackServer
 	savers   []*saver
-	clients  []*http.Client // each with its own source
+	clients  []*http.Client // each client has its own source address
 
 	acked, refused, failed, paths atomic.Int64
 
 	mu         sync.Mutex
-	version    map[string]int // by feed, of the newest ping that was acknowledged
+	version    map[string]int // key: feed; value: version of the newest acknowledged ping
 	registered map[[2]string]bool
-	wrong      map[string]int // responses that are neither a success nor a rejection in the endpoint's form
+	wrong      map[string]int // key: response that is neither a success nor a rejection in the format of the endpoint
 }
 
 // saver is a user whose feed is saved by one client at a time.
 type saver struct {
 	mu          sync.Mutex
 	url, header string
-	last, acked int // documents sent, and the last that was acknowledged
+	last, acked int // last is the newest version sent; acked is the newest acknowledged version
 }
 
 const loadFeeds = 200
@@ -63,7 +63,7 @@ func newLoad(t *testing.T, p *running) *load {
 		}
 		l.savers = append(l.savers, &saver{url: p.Base + "/" + name + "/rss.xml", header: "Bearer " + token.Token})
 	}
-	for i := 0; i < loadFeeds; i += 50 { // an earlier subscriber, from the callback's own address
+	for i := 0; i < loadFeeds; i += 50 { // register existing subscribers from the address of the callback
 		var some []string
 		for j := range 50 {
 			some = append(some, l.feed(i+j))
@@ -80,7 +80,7 @@ func newLoad(t *testing.T, p *running) *load {
 
 func (l *load) feed(i int) string { return fmt.Sprintf("%s/%d.xml", l.hosts[i%len(l.hosts)], i) }
 
-// one sends one random request as client i.
+// one sends one request of a random kind as client i.
 func (l *load) one(ctx ctx, i int) {
 	c := l.clients[i%len(l.clients)]
 	switch n := rand.IntN(20); {
@@ -93,7 +93,8 @@ func (l *load) one(ctx ctx, i int) {
 	}
 }
 
-// ping changes a feed and pings one of the endpoints.
+// ping changes a feed and sends a ping to one of three endpoints. It reports whether the ping was
+// acknowledged.
 func (l *load) ping(ctx ctx, c *http.Client, feed string, endpoint int) bool {
 	v, _ := l.feeds.Raise(feed)
 	var a outside.Answer
@@ -124,7 +125,8 @@ func (l *load) ping(ctx ctx, c *http.Client, feed string, endpoint int) bool {
 func (l *load) register(ctx ctx, feed string) {
 	path := fmt.Sprintf("/late%d", l.paths.Add(1))
 	a := outside.Post(ctx, from("127.20.0.1", false), l.p.Base+"/pleaseNotify", l.callback.registration(path, feed))
-	// With one feed the answer reports the limits in place of the other feeds.
+	// If the request names only one feed, the response reports a reached limit as
+	// success="false".
 	refused := a.Limited() || a.Err == nil && a.Status == http.StatusOK && strings.Contains(a.Body, `success="false"`)
 	if l.count(ctx, "register", a, a.OK(), refused) {
 		l.mu.Lock()
@@ -154,7 +156,7 @@ func (l *load) count(ctx ctx, what string, a outside.Answer, callback, refused b
 		l.acked.Add(1)
 	case refused:
 		l.refused.Add(1)
-	case ctx.Err() != nil: // canceled at the end of the load
+	case ctx.Err() != nil: // the end of the load canceled the request
 	default:
 		l.failed.Add(1)
 		l.mu.Lock()
@@ -185,7 +187,7 @@ func (l *load) kept() {
 	}
 	l.within("all existing subscribers were notified of every acknowledged ping", notified)
 	begun := time.Now()
-	for i := range loadFeeds { // one more change each, for the registrations
+	for i := range loadFeeds { // change each feed once more, to notify the new registrations
 		outside.Until(l.t, "the feed can be pinged", func() bool { return l.ping(l.t.Context(), impatient, l.feed(i), 0) })
 	}
 	l.within("every acknowledged registration is notified of a change", func() (missing []string) {
@@ -202,7 +204,7 @@ func (l *load) kept() {
 		a := outside.Send(l.t.Context(), impatient, http.MethodGet, s.url, "", "")
 		var n int
 		if _, rest, ok := strings.Cut(a.Body, "<description>version "); ok {
-			_, _ = fmt.Sscanf(rest, "%d", &n) // 0 is too old
+			_, _ = fmt.Sscanf(rest, "%d", &n) // n stays 0 for an invalid version, and fails the check below
 		}
 		if s.acked > 0 && (n < s.acked || n > s.last) {
 			l.t.Errorf("%s is version %d; %d was acknowledged, and up to %d were sent: %s", s.url, n, s.acked, s.last, a)

@@ -8,7 +8,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// The number of clients is a multiple of those that keep the server busy, and they do not pause.
+// This test runs several times as many clients as the server can handle, without pauses between
+// requests.
 func TestOverloadIsRejectedAndAcknowledgedWorkIsDone(t *testing.T) {
 	t.Parallel()
 	p := start(t, descrs)

@@ -19,7 +19,7 @@ type peaks struct {
 
 	mu         sync.Mutex
 	rss        int64 // bytes
-	files      int   // descriptors, sockets among them
+	files      int   // open descriptors, including sockets
 	goroutines int
 	looks      int
 }
@@ -30,7 +30,8 @@ type bounds struct {
 	goroutines int
 }
 
-// watch measures every 100 ms, and counts goroutines every 500 ms.
+// watch samples the usage of process pid until the test ends: memory and descriptors every 100
+// ms, goroutines every 500 ms.
 func watch(t *testing.T, pid int, admin string) *peaks {
 	p := &peaks{pid: pid, admin: admin}
 	done := make(chan struct{})
@@ -57,13 +58,13 @@ func watch(t *testing.T, pid int, admin string) *peaks {
 
 func (p *peaks) look() {
 	rss := resident(p.pid)
-	list, _ := os.ReadDir(filepath.Join("/proc", strconv.Itoa(p.pid), "fd")) // gone with the process
+	list, _ := os.ReadDir(filepath.Join("/proc", strconv.Itoa(p.pid), "fd")) // the folder does not exist after the process ended
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rss, p.files, p.looks = max(p.rss, rss), max(p.files, len(list)), p.looks+1
 }
 
-// resident returns the memory of a process in bytes; 0: the process has ended.
+// resident returns the resident memory of a process in bytes, or 0 if the process has ended.
 func resident(pid int) int64 {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "statm"))
 	if err != nil {
@@ -73,7 +74,7 @@ func resident(pid int) int64 {
 	if len(field) < 2 {
 		return 0
 	}
-	pages, _ := strconv.ParseInt(field[1], 10, 64) // the kernel writes numbers
+	pages, _ := strconv.ParseInt(field[1], 10, 64) // the kernel always writes valid numbers
 	return pages * int64(os.Getpagesize())
 }
 
@@ -84,7 +85,7 @@ func (p *peaks) count() {
 	p.goroutines = max(p.goroutines, n)
 }
 
-// metric returns one metric of the program; -1: not reported.
+// metric returns the value of a metric of the program, or -1 if the program does not report it.
 func metric(admin, name string) float64 {
 	res, err := impatient.Get(admin + "/metrics")
 	if err != nil {
@@ -106,7 +107,8 @@ func (p *peaks) String() string {
 	return fmt.Sprintf("at most %s of memory, %d descriptors, %d goroutines", mega(p.rss), p.files, p.goroutines)
 }
 
-// within fails the test if the process exceeded its bounds.
+// within fails the test if the process exceeded its bounds, or used more than 95% of the files
+// that it may open.
 func (p *peaks) within(t *testing.T, files int, b bounds) {
 	t.Helper()
 	p.look()

@@ -18,11 +18,11 @@ import (
 var forFlag = flag.Duration("abuse.for", 0, "how long each attack lasts (0: a few seconds)")
 
 const (
-	soon   = 2 * time.Minute // timeout of every wait, long enough for a slow machine
-	descrs = 4096            // default limit of the program
+	soon   = 2 * time.Minute // timeout for every wait; long enough for a slow machine
+	descrs = 4096            // default limit of open files of the program
 )
 
-// lasts returns the duration of an attack.
+// lasts returns the duration of an attack: -abuse.for, or short if the flag is not set.
 func lasts(short time.Duration) time.Duration {
 	if *forFlag > 0 {
 		return *forFlag
@@ -38,10 +38,10 @@ type running struct {
 	peaks *peaks
 }
 
-// built contains the built program.
+// built caches the program's executable for all tests.
 var built program.Builds
 
-// build builds the program.
+// build builds the program once and returns the path of the executable.
 func build(t *testing.T) string {
 	t.Helper()
 	bin, err := built.Build(t.Context(), program.Real)
@@ -53,13 +53,13 @@ func build(t *testing.T) string {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	_ = built.Remove() // in the folder for temporary files
+	_ = built.Remove() // the folder is temporary, so an error has no consequence
 	os.Exit(code)
 }
 
-// start runs the program on its own folder with a limit of descriptors, and stops it at the
-// end of the test. The program may call 127.0.0.0/9; the addresses above represent those
-// that it must not call.
+// start runs the program with its own data folder and a limit of open files, and stops it at the
+// end of the test. The program may call addresses in 127.0.0.0/9. Higher loopback addresses
+// represent internal hosts, which it must not call.
 func start(t *testing.T, files int, args ...string) *running {
 	t.Helper()
 	fulltest.Needs(t, "a build of the program")
@@ -93,7 +93,7 @@ func size(t *testing.T, dir string) (n int64) {
 		}
 		info, err := d.Info()
 		if errors.Is(err, os.ErrNotExist) {
-			return nil // a temporary file
+			return nil // a temporary file no longer exists
 		}
 		n += info.Size()
 		return err

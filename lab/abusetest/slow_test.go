@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// hold is a slow connection of an attacker: the bytes that it sends at once, those that it sends
-// one by one, and whether it reads the response.
+// hold is a slow connection of an attacker. It sends first at once and then repeats drip slowly.
 type hold struct {
 	name   string
 	first  string
-	drip   string // "": nothing
-	silent bool   // does not read the response
+	drip   string // bytes to repeat; "" sends nothing more
+	silent bool   // the attacker does not read the responses
 }
 
 func holds() []hold {
@@ -37,7 +36,8 @@ func holds() []hold {
 	}
 }
 
-// keep holds one connection of that kind until the server ends it or time is over.
+// keep opens a connection from one address to another, and holds it until the server closes it or
+// ctx ends.
 func (h hold) keep(ctx context.Context, from, to string, open *atomic.Int64) {
 	d := &net.Dialer{Timeout: time.Second, LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Control: reuse}
 	conn, err := d.DialContext(ctx, "tcp", to)
@@ -55,7 +55,7 @@ func (h hold) keep(ctx context.Context, from, to string, open *atomic.Int64) {
 	defer stop()
 	if h.silent {
 		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetReadBuffer(4096) // without it, the buffer fills a little later
+			_ = tcp.SetReadBuffer(4096) // a small buffer fills sooner; an error only delays the test
 		}
 	}
 	if _, err := io.WriteString(conn, h.first); err != nil {
@@ -134,7 +134,7 @@ func TestConnectionFloodBlocksNoOtherClient(t *testing.T) {
 			}
 			made.Add(1)
 			if tcp, ok := conn.(*net.TCPConn); ok {
-				_ = tcp.SetLinger(0) // frees the port at once
+				_ = tcp.SetLinger(0) // close with a reset, which frees the port immediately
 			}
 			_ = conn.Close()
 		})

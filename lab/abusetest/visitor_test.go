@@ -12,19 +12,19 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// visitor is a well-behaved client: it pings, receives notifications and opens pages, each on
-// a new connection, in sequence.
+// visitor is a well-behaved client. It pings, receives notifications and opens pages in sequence,
+// each on a new connection.
 type visitor struct {
 	p        *running
 	client   *http.Client
 	feeds    *feeds
 	feed     string
 	callback *callbackServer
-	calm     time.Duration // the longest wait before an attack
+	calm     time.Duration // longest response time before the attack
 
 	mu       sync.Mutex
-	pings    []time.Duration // until the answer
-	notified []time.Duration // from the ping to the notification
+	pings    []time.Duration // times from a ping to its response
+	notified []time.Duration // times from a ping to its notification
 	pages    []time.Duration
 	refused  []string
 	failed   []string
@@ -32,7 +32,8 @@ type visitor struct {
 
 const visitorPath = "/visitor"
 
-// visit returns a registered visitor.
+// visit registers a visitor, runs one round of its requests without an attack, and returns the
+// visitor.
 func visit(t *testing.T, p *running) *visitor {
 	t.Helper()
 	v := &visitor{p: p, client: from(visitorHost, false), feeds: newFeeds(), callback: newCallbackServer(t, visitorHost)}
@@ -46,7 +47,7 @@ func visit(t *testing.T, p *running) *visitor {
 	return v
 }
 
-// once runs one round of requests.
+// once runs one round of requests: a ping, its notification and two pages.
 func (v *visitor) once(ctx context.Context) {
 	begun := time.Now()
 	version, _ := v.feeds.Raise(v.feed)
@@ -85,7 +86,7 @@ func (v *visitor) took(list *[]time.Duration, begun time.Time, what string, a ou
 	return callback
 }
 
-// during repeats the rounds while attack runs, and logs the results.
+// during repeats the visitor's rounds while attack runs, and logs the results.
 func (v *visitor) during(t *testing.T, what string, attack func()) {
 	t.Helper()
 	v.pings, v.notified, v.pages, v.refused, v.failed = nil, nil, nil, nil, nil
@@ -107,9 +108,8 @@ func (v *visitor) during(t *testing.T, what string, attack func()) {
 	t.Logf("%s: the visitor's pings %s; notifications %s; pages %s; %d refused, %d failed", what, spread(v.pings), spread(v.notified), spread(v.pages), len(v.refused), len(v.failed))
 }
 
-// served fails the test unless every request of the visitor had an answer during the attack,
-// within a generous limit. The limit grows in proportion on a machine that is slow without an
-// attack.
+// served fails the test unless the server answered every request of the visitor during the attack
+// within 10 seconds, or within ten times the response time before the attack if that is longer.
 func (v *visitor) served(t *testing.T) {
 	t.Helper()
 	for _, list := range [][]string{v.refused, v.failed} {
@@ -128,7 +128,8 @@ func (v *visitor) served(t *testing.T) {
 	}
 }
 
-// well checks that the server recovers from an attack.
+// well checks that the server recovers from an attack: one round of the visitor's requests
+// succeeds.
 func (v *visitor) well(t *testing.T) {
 	t.Helper()
 	begun := time.Now()

@@ -26,7 +26,7 @@ type Arrivals struct {
 	Peak     int64   `json:"peak"` // maximum number of concurrent slow requests
 }
 
-// span selects the callbacks From ≤ i < To. T0 is the start of the measurement in Unix nanoseconds.
+// span selects callbacks or feeds From ≤ i < To. T0 is the start in Unix nanoseconds.
 type span struct {
 	From, To int
 	T0       int64
@@ -76,8 +76,8 @@ func (s *Receiver) Feeds(from, to int) FeedCount {
 	return c
 }
 
-// ServeReceiver runs the receiver process. The first line of in is its Plan; the process answers
-// calls until in ends.
+// ServeReceiver runs the receiver process. The first line of in is its [Plan] as JSON. The
+// process then answers calls until in ends.
 func ServeReceiver(ctx context.Context, in io.Reader, out io.Writer) error {
 	var s *Receiver
 	defer func() {
@@ -136,7 +136,7 @@ func (s *Receiver) take(c call) (any, error) {
 	return nil, fmt.Errorf("a receiver has no call %q", c.Do)
 }
 
-// receiverProcess is a receiver in its own process.
+// receiverProcess is a receiver that runs in its own process.
 type receiverProcess struct {
 	*process
 	caller
@@ -169,8 +169,8 @@ func (s *receiverProcess) feeds(from, to int) (c FeedCount, err error) {
 	return c, err
 }
 
-// callback returns the URL of callback i. Callbacks are distributed in turn over the quick hosts,
-// or over the slow hosts.
+// callback returns the URL of callback i, on a slow host if slow is true. Consecutive callbacks
+// are on different hosts.
 func (s *receiverProcess) callback(i int, slow bool) string {
 	if slow {
 		return CallbackURL(true, i%s.plan.SlowHosts, s.port, i)
@@ -182,7 +182,7 @@ func (s *receiverProcess) feedURL(i int) string {
 	return s.spoken(fmt.Sprintf("http://%s:%d/f/%d", Host(false, i%s.plan.Hosts), s.port, i))
 }
 
-// spoken converts a URL to the scheme of the receiver.
+// spoken converts a URL to the scheme of the receiver: https if the plan sets TLS.
 func (s *receiverProcess) spoken(url string) string {
 	if s.plan.TLS {
 		return "https" + strings.TrimPrefix(url, "http")
@@ -195,7 +195,8 @@ func (s *receiverProcess) flow() (f Flow, err error) {
 	return f, err
 }
 
-// wait returns when n callbacks are notified. It fails if no notification arrives for timeout.
+// wait returns when n callbacks are notified. It fails if no notification arrives within timeout.
+// It calls notify with the number of notified callbacks.
 func (s *receiverProcess) wait(ctx context.Context, n int, timeout time.Duration, notify func(done int)) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -18,8 +18,8 @@ import (
 	"cloudburst/lab/bench"
 )
 
-// TestMain lets the test binary replace the program, which the measurements start as server,
-// receiver and loop.
+// TestMain lets the test binary act as the program: measurements start it as server, receiver and
+// loop.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != "bench" && os.Args[1] != "serve" {
 		os.Exit(m.Run())
@@ -56,7 +56,7 @@ func program(ctx context.Context, name string, args []string) error {
 	return a.Run(ctx)
 }
 
-// check prints a report, and fails the test unless the figures named in zero exist and are 0.
+// check prints a report. It fails the test if a figure named in zero is missing or is not 0.
 func check(t *testing.T, r *bench.Report, err error, zero ...string) {
 	t.Helper()
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"io"
 )
 
-// A helper process reads calls as lines of JSON from standard input and answers each with a
-// line on standard output. It ends with its input, so a helper never outlives its parent.
+// A call is a request to a helper process. The helper reads calls as lines of JSON from standard
+// input and writes one line for each to standard output. It ends when its input ends, so a helper
+// never outlives its parent.
 
 type call struct {
 	Do   string          `json:"do"`
@@ -46,7 +47,7 @@ func serveCalls(ctx context.Context, in io.Reader, out io.Writer, handle func(co
 	}
 }
 
-// unpack decodes the argument of a call.
+// unpack decodes the argument of a call from JSON.
 func unpack[T any](c call) (v T, err error) {
 	if len(c.With) > 0 {
 		err = json.Unmarshal(c.With, &v)

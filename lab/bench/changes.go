@@ -8,26 +8,25 @@ import (
 	"cloudburst/protocol/weblogs"
 )
 
-// Changes measures many site pings, and many readers of the recent changes.
+// Changes measures pings of sites and requests for the recent changes. Defaults are in brackets.
 type Changes struct {
 	Common
-	Rate    int           // pings a second [1,000]
+	Rate    int           // pings per second [1,000]
 	During  time.Duration // duration of the pings in each round [5 s]
-	Clients int           // connections that ping [64]
-	Readers int           // connections that read the recent changes [16]
-	Rows    int           // length of the recent changes while they are read [5,000]
+	Clients int           // connections that send pings [64]
+	Readers int           // connections that request the recent changes [16]
+	Rows    int           // number of recent changes during the requests [5,000]
 	Reading time.Duration // duration for each kind of response in each round [1 s]
 }
 
 const (
-	maxPingP99 = 0.050            // limit for the p99 of a ping, in seconds
-	rampStep   = 1.3              // factor between two rates
+	maxPingP99 = 0.050            // maximum p99 of the time of a ping, in seconds
+	rampStep   = 1.3              // factor from one rate to the next
 	rampFor    = 2                // seconds for each rate
 	rampTries  = 2                // attempts for each rate, because other programs can delay one
-	listedIn   = 30 * time.Second // timeout for a ping to appear in the recent changes
+	listedIn   = 30 * time.Second // timeout until a ping appears in the recent changes
 )
 
-// Run measures.
 func (b Changes) Run(ctx context.Context) (*Report, error) {
 	b.Rate, b.Clients, b.Readers, b.Rows = orElse(b.Rate, 1000), orElse(b.Clients, 64), orElse(b.Readers, 16), orElse(b.Rows, 5000)
 	if b.During == 0 {
@@ -59,7 +58,7 @@ func (b Changes) run(ctx context.Context, s *stage) error {
 	sites := newSites(s.server.listen, fmt.Sprintf("%s:%d", Host(false, 0), s.receiver.port), b.Clients)
 	defer sites.close()
 	s.progress.step("pings", 0, 0)
-	fast, err := sites.at(ctx, 0, b.Rows) // fills the recent changes, and warms up the caches
+	fast, err := sites.at(ctx, 0, b.Rows) // this fills the recent changes and warms up the caches
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (b Changes) run(ctx context.Context, s *stage) error {
 	return b.lists(ctx, s, sites)
 }
 
-// steady pings at the required rate.
+// steady sends pings at the required rate and reports their times.
 func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	var rates, p50, p99, most, cpus, floor []float64
 	baselineAddr, err := b.baseline(s)
@@ -133,7 +132,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// ramp raises the rate until the p99 of the pings exceeds maxPingP99.
+// ramp reports the highest rate at which the p99 of the pings is below maxPingP99.
 func (b Changes) ramp(ctx context.Context, s *stage, sites *sites) error {
 	best := 0.0
 	for rate := float64(b.Rate); rate < 200_000; rate *= rampStep {
@@ -155,7 +154,7 @@ func (b Changes) ramp(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// durable kills the server right after a response, and checks that the acknowledged pings are kept.
+// durable kills the server after a response, and checks that no acknowledged ping is lost.
 func (b Changes) durable(ctx context.Context, s *stage, sites *sites) error {
 	if _, err := sites.at(ctx, 0, min(1000, b.Rows)); err != nil {
 		return err
@@ -173,7 +172,7 @@ func (b Changes) durable(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// count waits until the recent changes report want changes, and returns the last reported count.
+// count waits until the server reports want recent changes, and returns the last number.
 func (b Changes) count(ctx context.Context, s *stage, want int64) (int64, error) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

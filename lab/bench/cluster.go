@@ -11,34 +11,34 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// databaseEnv names a PostgreSQL server where --database does not; packaging/with-postgres.sh sets it.
+// databaseEnv names the environment variable with the URL of a PostgreSQL server, used if
+// --database is not set. packaging/with-postgres.sh sets the variable.
 const databaseEnv = "CLOUDBURST_TEST_POSTGRES"
 
-// Cluster measures one feed with many subscribers. In turn, one node notifies them, then two
-// nodes on the same PostgreSQL, then one node on SQLite.
+// Cluster measures the notifications of one feed with many subscribers. In turn, one node on
+// PostgreSQL sends them, then two nodes on the same PostgreSQL, then one node on SQLite.
 type Cluster struct {
 	Common
-	Subscribers int // [50,000]
+	Subscribers int // subscribers of the feed [50,000]
 }
 
-// Kinds of rounds, by the notifying nodes.
+// These are the kinds of rounds, named after the nodes that notify.
 const (
 	byOne    = "one node"
 	byTwo    = "two nodes"
 	bySQLite = "SQLite"
 )
 
-// clusterStage is a stage with the additional nodes.
+// clusterStage is a stage for the first node, with the additional nodes.
 type clusterStage struct {
 	*stage
 	n      int
-	second *server // nil: it is not running
+	second *server // second node on PostgreSQL; nil if it is not running
 	lite   *server
-	share  []float64 // percentage of the second node
+	share  []float64 // percentage of notifications that the second node sent, in each round
 	again  int64
 }
 
-// Run measures.
 func (c Cluster) Run(ctx context.Context) (*Report, error) {
 	c.Subscribers, c.Rounds = orElse(c.Subscribers, 50_000), orElse(c.Rounds, 5)
 	if c.Database == "" {
@@ -62,8 +62,8 @@ func (c Cluster) Run(ctx context.Context) (*Report, error) {
 	return s.end(err)
 }
 
-// run measures all kinds in each round. Every round starts with another kind, so that other load
-// on the machine affects all kinds alike.
+// run measures all kinds in each round. Each round starts with a different kind, so that other
+// load on the machine affects all kinds alike.
 func (k *clusterStage) run(ctx context.Context) error {
 	if err := k.serveEmpty(ctx); err != nil {
 		return err
@@ -82,11 +82,11 @@ func (k *clusterStage) run(ctx context.Context) error {
 	}
 	kinds := []string{byOne, byTwo, bySQLite}
 	rates, cpus := map[string][]float64{}, map[string][]float64{}
-	for n := range k.Rounds + 1 { // the first one opens connections and is not counted
+	for n := range k.Rounds + 1 { // the first round opens connections and is not counted
 		for i := range kinds {
 			kind := kinds[(n+i)%len(kinds)]
 			nodes, fresh, err := k.with(ctx, kind)
-			if err == nil && fresh && n > 0 { // opens the connections of the new node
+			if err == nil && fresh && n > 0 { // an uncounted round opens the connections of the new node
 				_, _, err = k.round(ctx, nodes, kind, 0)
 			}
 			var rate, cpu float64
@@ -105,13 +105,13 @@ func (k *clusterStage) run(ctx context.Context) error {
 	return nil
 }
 
-// node starts one more server, on the database or on its own folder.
+// node starts another server, on the database or, if database is "", on SQLite in its own folder.
 func (k *clusterStage) node(ctx context.Context, name, database string) (*server, error) {
 	data := filepath.Join(k.dir, name)
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return nil, err
 	}
-	if database != "" { // nodes share their key
+	if database != "" { // all nodes of a database need the same key
 		key, err := os.ReadFile(filepath.Join(k.server.data, "secret.key"))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(data, "secret.key"), key, 0o600)
@@ -123,8 +123,8 @@ func (k *clusterStage) node(ctx context.Context, name, database string) (*server
 	return startServer(ctx, k.Exe, k.dir, serverPlan{data: data, database: database, noFile: k.NoFile, extra: k.ServerFlags})
 }
 
-// with starts or stops the second node, and returns the notifying nodes of a round. fresh reports
-// that the second node was just started.
+// with starts or stops the second node as the kind of round requires, and returns the nodes that
+// notify. fresh is true if the second node was just started.
 func (k *clusterStage) with(ctx context.Context, kind string) (nodes []*server, fresh bool, err error) {
 	switch {
 	case kind == bySQLite:

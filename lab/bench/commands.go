@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Commands are those that belong below "cloudburst-lab bench".
+// Commands returns the subcommands of "cloudburst-lab bench".
 func Commands() []*cobra.Command {
 	return []*cobra.Command{clusterCommand(), costsCommand(), fanoutCommand(), pingCommand(), slowCommand(), changesCommand(), writeCommand(), pollCommand(), riverCommand(), receiverCommand(), loopCommand(), feedsCommand()}
 }
 
-// common binds the flags that all have.
+// common defines the flags that all measurements have. It returns the value of --json.
 func common(c *cobra.Command, o *Common, hosts, rounds int) *bool {
 	f := c.Flags()
 	f.IntVar(&o.Hosts, "hosts", hosts, "quick callback hosts, each a loopback address of its own")
@@ -26,12 +26,12 @@ func common(c *cobra.Command, o *Common, hosts, rounds int) *bool {
 	f.StringVar(&o.MemProfile, "memprofile", "", "write a heap profile of the server at the end to this file (fanout)")
 	f.StringArrayVar(&o.ServerFlags, "server-flag", nil, "a further flag for the server, such as --server-flag=--hub.max-in-flight=512; may be repeated")
 	asJSON := f.Bool("json", false, "print one JSON document")
-	_ = f.MarkHidden("runs") // it exists: defined above
+	_ = f.MarkHidden("runs") // the flag exists, because common defined it above
 	return asJSON
 }
 
-// measure runs one measurement and prints its report. A missed target is reported there, but
-// is not a failure of the command.
+// measure runs one measurement and prints its report. A missed target appears in the report, but
+// the command still succeeds.
 func measure(c *cobra.Command, o *Common, asJSON *bool, run func(context.Context) (*Report, error)) error {
 	o.Progress = c.ErrOrStderr()
 	report, err := run(c.Context())

@@ -12,17 +12,17 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// Kinds of notifications.
+// These are the kinds of notifications.
 const (
-	ViaRSSCloud = "rsscloud" // a form with the feed's URL
-	ViaWebSub   = "websub"   // the feed's bytes
+	ViaRSSCloud = "rsscloud" // a notification is a form with the URL of the feed
+	ViaWebSub   = "websub"   // a notification contains the content of the feed
 )
 
-// sampled selects the callbacks whose content and signature are verified completely: one in
-// sampled. For all others only the length is checked.
+// sampled selects the callbacks whose content and signature are verified completely: one of
+// sampled callbacks. For all others, only the length of the content is checked.
 const sampled = 64
 
-// SecretOf returns the secret of callback i.
+// SecretOf returns the WebSub secret of callback i.
 func SecretOf(i int) string { return "between us and " + strconv.Itoa(i) }
 
 // content reads the content of a notification and records its arrival.
@@ -70,7 +70,7 @@ func (s *Receiver) isNewest(body []byte) bool {
 	return false
 }
 
-// message returns the notification that a loop sends to each callback.
+// message returns the notification that a loop sends to each callback for a job.
 func (l *loop) message(ctx context.Context, j Job) (*fetch.Message, error) {
 	if j.Via != ViaWebSub {
 		msg, err := rsscloud.EncodeNotification(rsscloud.HTTPPost, "", j.Feed)
@@ -87,7 +87,7 @@ func (l *loop) message(ctx context.Context, j Job) (*fetch.Message, error) {
 	}}, nil
 }
 
-// addressed returns msg for callback i, signed if the job requires signatures.
+// addressed returns a copy of msg for callback i, signed if the job requires signatures.
 func (j *Job) addressed(msg *fetch.Message, url string, i int) (fetch.Message, error) {
 	m := *msg
 	m.URL = url

@@ -10,14 +10,14 @@ import (
 
 const (
 	watchFor   = 4 * time.Second  // duration of a measurement of an idle node
-	idleFor    = 15 * time.Second // the same for low usage, which the system counts in hundredths of a second
-	fillFor    = 4 * time.Second  // fillFor + watchFor is less than the log window of a node
+	idleFor    = 15 * time.Second // duration of a measurement of low usage, which the system counts in hundredths of a second
+	fillFor    = 4 * time.Second  // fillFor + watchFor is less than the duration of a node's log window
 	windowOver = 12 * time.Second
-	logOfNodes = 20 // maximum number of rows in the log window, in multiples of Size
+	logOfNodes = 20 // maximum number of rows in the log window, as a multiple of Size
 )
 
-// cluster measures the cost of an idle node: its polls for work, and its reads of the log of
-// other nodes. Only PostgreSQL allows several nodes.
+// cluster measures the cost of an idle node, which polls for work and reads the log of other
+// nodes. It only applies to PostgreSQL, because SQLite allows only one node.
 func (m costMeter) cluster(ctx context.Context) error {
 	if m.store != "postgres" {
 		return nil
@@ -33,8 +33,8 @@ func (m costMeter) cluster(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = other.stop(stopWithin) }() // stop kills the node after a timeout; it has no pending work
-		// windowOver exceeds the log window of a node, so that the window excludes the start.
+		defer func() { _ = other.stop(stopWithin) }() // stop kills the node after a timeout; the node has no pending work
+		// windowOver exceeds the log window, which then contains no rows from the start.
 		if err := pauseFor(ctx, windowOver); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (m costMeter) cluster(ctx context.Context) error {
 	})
 }
 
-// second starts another node on the same database.
+// second starts a second node on the same database.
 func (s *costStage) second(ctx context.Context) (*server, error) {
 	data := filepath.Join(s.dir, "data2")
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -73,8 +73,8 @@ func (s *costStage) second(ctx context.Context) (*server, error) {
 	return startServer(ctx, s.Exe, s.dir, serverPlan{data: data, database: s.Database})
 }
 
-// hints measures the cost of a hint from another node. Pings are spaced, so that each causes one
-// hint and the log stays short.
+// hints measures the cost of a hint from another node. The pings are spaced so that each ping
+// causes one hint and the log stays short.
 func (m costMeter) hints(w *costServer, other *server, idle idleUse) error {
 	const separate = 60 * time.Millisecond // longer than the minimum time between two hints
 	var values []float64
@@ -102,7 +102,7 @@ func (m costMeter) hints(w *costServer, other *server, idle idleUse) error {
 	return nil
 }
 
-// tail measures the cost of one log row that another node wrote. Pings fill the log; then both
+// tail measures the cost of one log row that another node wrote. Pings fill the log. Then both
 // nodes are idle, and each poll reads all rows of the window again.
 func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 	var cpu, db []float64
@@ -123,7 +123,7 @@ func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 		if err != nil {
 			return err
 		}
-		// A node polls once per second, so one second is the cost of reading all rows once.
+		// A node polls once per second, so one second costs one read of all rows.
 		cpu = append(cpu, max(0, busy.cpu-idle.cpu)/rows)
 		db = append(db, max(0, busy.db-idle.db)/rows)
 		total += rows * watchFor.Seconds()
@@ -135,7 +135,7 @@ func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 	return nil
 }
 
-// fill pings until the log has many rows or fillFor has passed, and returns the number of new rows.
+// fill pings until the log is large or fillFor has passed, and returns the number of new rows.
 func (w *costServer) fill() (float64, error) {
 	const count = `SELECT count(*)::float8 FROM event`
 	before, err := w.database.number(w.ctx, count)
@@ -152,7 +152,7 @@ func (w *costServer) fill() (float64, error) {
 	return after - before, err
 }
 
-// idleUse is the CPU time of one node and the database's CPU time for it, in µs per second.
+// idleUse is the CPU time of one node, and of the database for this node, in µs per second.
 type idleUse struct{ cpu, db float64 }
 
 // watch measures the other node while both nodes are idle. The CPU time of the database is

@@ -19,10 +19,10 @@ import (
 type costDatabase struct {
 	server, name, address string
 	conn                  *pgx.Conn
-	postmaster            int // process ID; 0: the server runs on another machine
+	postmaster            int // process ID of the main PostgreSQL process; 0 if the server runs on another machine
 }
 
-// makeDatabase creates a database on the server at address. Its user needs the CREATEDB privilege.
+// makeDatabase creates a database. The user in the address needs the CREATEDB privilege.
 func makeDatabase(ctx context.Context, address string) (*costDatabase, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -41,7 +41,7 @@ func makeDatabase(ctx context.Context, address string) (*costDatabase, error) {
 	if err := d.conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 		return nil, err
 	}
-	// If the server runs on another machine, the ID is unused here or belongs to another program.
+	// If the server runs on another machine, the local process pid is another program.
 	if name, parent := processOf(pid); name == "postgres" {
 		d.postmaster = parent
 	}
@@ -58,19 +58,19 @@ func (d *costDatabase) admin(ctx context.Context, text string) error {
 	return err
 }
 
-// drop deletes the database, also after a canceled measurement.
+// drop deletes the database, even if the measurement was canceled.
 func (d *costDatabase) drop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	_ = d.conn.Close(ctx) // the database is deleted anyway
+	_ = d.conn.Close(ctx) // the next statement deletes the database even if this fails
 	return d.admin(ctx, "DROP DATABASE "+d.name+" WITH (FORCE)")
 }
 
-// databaseUse is the total usage of the database server, including its other databases.
+// databaseUse is the total usage of the database server, including all its databases.
 type databaseUse struct {
 	cpu    time.Duration
-	writes int64 // transactions that wrote
-	wal    int64 // bytes
+	writes int64 // transactions that wrote data
+	wal    int64 // bytes written to the write-ahead log
 }
 
 func (d *costDatabase) use(ctx context.Context) (u databaseUse, err error) {
@@ -86,7 +86,7 @@ func (d *costDatabase) number(ctx context.Context, text string) (v float64, err 
 	return v, err
 }
 
-// processOf returns the name and the parent of a process; "" if there is no process pid.
+// processOf returns the name of a process and its parent's ID, or "" if there is no process pid.
 func processOf(pid int) (name string, parent int) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -102,7 +102,7 @@ func processOf(pid int) (name string, parent int) {
 	return string(text[from+1 : to]), parent
 }
 
-// familyCPU returns the CPU time of a process and of its children, running and ended.
+// familyCPU returns the CPU time of a process and of its running and ended children.
 func familyCPU(pid int) time.Duration {
 	if pid == 0 {
 		return 0
@@ -121,14 +121,14 @@ func familyCPU(pid int) time.Duration {
 		if _, parent := processOf(child); parent != pid {
 			continue
 		}
-		if text, err := os.ReadFile(file); err == nil { // the child may have ended
+		if text, err := os.ReadFile(file); err == nil { // the child may have ended since the listing
 			sum += cputime.OfStat(string(text))
 		}
 	}
 	return sum
 }
 
-// endedCPU returns the CPU time of ended children: fields 16 and 17 of /proc/PID/stat.
+// endedCPU returns the CPU time of ended children from fields 16 and 17 of /proc/PID/stat.
 func endedCPU(stat string) time.Duration {
 	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(f) < 15 {

@@ -16,11 +16,11 @@ const CostShape = 1
 
 // CostFile is the result of "bench costs": the costs of single operations of the program.
 type CostFile struct {
-	Shape   int       `json:"shape"` // CostShape
+	Shape   int       `json:"shape"` // version of the format: CostShape
 	Command string    `json:"command"`
 	At      time.Time `json:"at"`
 	Took    float64   `json:"took_s"`
-	CPU     string    `json:"cpu"` // name from the operating system
+	CPU     string    `json:"cpu"` // name of the processor as reported by the operating system
 	Machine Machine   `json:"machine"`
 	Costs   []Cost    `json:"costs"`
 }
@@ -28,17 +28,17 @@ type CostFile struct {
 // Cost is the cost of one operation. Value is the median of the repeats; P10 and P90 are their
 // 10th and 90th percentiles.
 type Cost struct {
-	Name    string  `json:"name"` // store/operation.resource
+	Name    string  `json:"name"` // for example store/operation.resource
 	Value   float64 `json:"value"`
-	Unit    string  `json:"unit"` // µs, B, KiB, or "" for a number of things
+	Unit    string  `json:"unit"` // µs, B or KiB; "" for a count
 	P10     float64 `json:"p10"`
 	P90     float64 `json:"p90"`
-	N       int     `json:"n"`       // operations in all repeats
-	Repeats int     `json:"repeats"` // 1: no spread
+	N       int     `json:"n"`       // number of operations in all repeats
+	Repeats int     `json:"repeats"` // number of repeats; 1 means that P10 and P90 equal Value
 	What    string  `json:"what"`
 }
 
-// ReadCosts reads a file of costs. It fails for other files and for other versions of the format.
+// ReadCosts parses a file of costs. It fails for invalid JSON and other versions of the format.
 func ReadCosts(text []byte) (*CostFile, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -62,7 +62,7 @@ func ReadCosts(text []byte) (*CostFile, error) {
 	return &f, nil
 }
 
-// Write prints f as JSON, or as a table.
+// Write prints f as JSON if asJSON is true, otherwise as a table.
 func (f *CostFile) Write(w io.Writer, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
@@ -79,7 +79,7 @@ func (f *CostFile) Write(w io.Writer, asJSON bool) error {
 	return table(w, rows)
 }
 
-// cpuModel returns the name of the processor from the operating system.
+// cpuModel returns the name of the processor, or "" if the system does not report one.
 func cpuModel() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

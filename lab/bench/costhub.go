@@ -6,26 +6,26 @@ import (
 	"math/rand/v2"
 )
 
-// Feeds for the costs of the hub: one with many subscribers, one for new registrations, and many
-// with one subscriber each.
+// These are the feeds for the costs of the hub: one feed with many subscribers, one feed for new
+// registrations, and many feeds with one subscriber each.
 const (
 	costLarge = iota
 	costAsked
 	costSmall
 )
 
-const costClients = 16 // concurrent clients
+const costClients = 16 // number of concurrent clients
 
 // costServer measures the costs of the hub on one server.
 type costServer struct {
 	*costStage
 	ctx          context.Context
 	pinger       *pinger
-	large, small int // numbers of subscribers of the large feed and of small feeds
-	asked        int // registrations so far
+	large, small int // large is the number of subscribers of the large feed; small is the number of feeds with one subscriber
+	asked        int // number of registrations so far
 }
 
-// hub measures notifications, pings and registrations.
+// hub measures the costs of notifications, pings and registrations.
 func (m costMeter) hub(ctx context.Context) error {
 	large, small := 10*m.Size, m.Size
 	return m.on(ctx, Plan{Feeds: costSmall + small}, func(s *costStage) error {
@@ -63,13 +63,13 @@ func (m costMeter) pieces(w *costServer) error {
 	return w.events(m)
 }
 
-// notifyLarge changes the large feed and waits for its notifications.
+// notifyLarge changes the large feed and waits until all its subscribers are notified.
 func (w *costServer) notifyLarge() (int, error) {
 	return w.large, w.change(w.ctx, w.pinger, costLarge, w.large, w.large+w.small)
 }
 
-// change changes a feed, pings it, and waits for n notifications. all is the number of callbacks
-// that exist.
+// change changes a feed, pings it, and waits for n notifications. all is the total number of
+// callbacks.
 func (s *stage) change(ctx context.Context, p *pinger, feed, n, all int) error {
 	if err := s.receiver.reset(all); err != nil {
 		return err
@@ -155,14 +155,14 @@ func (w *costServer) events(m costMeter) error {
 			return err
 		}
 		if w.database == nil {
-			continue // SQLite updates its count later, and no other node reads its log
+			continue // skip SQLite: it updates its count with a delay, and no other node reads its log
 		}
 		m.book.note(m.store+"/"+p.name, "", p.what, n, []float64{(after - before) / float64(n)})
 	}
 	return w.rows(m)
 }
 
-// rows records the size on disk of a row of the log and of the recent changes.
+// rows records the size on disk of one row of the log and of the recent changes.
 func (w *costServer) rows(m costMeter) error {
 	if w.database == nil {
 		return nil
@@ -184,7 +184,7 @@ func (w *costServer) rows(m costMeter) error {
 	return nil
 }
 
-// notify measures the other protocols and kinds of connections.
+// notify measures the cost of a notification for the other protocols and kinds of connections.
 func (m costMeter) notify(ctx context.Context) error {
 	notified := []string{byCPU, bySent, byReceived, byConns}
 	for _, p := range []struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// trust makes the server trust the certificate of the receiver.
+// trust makes the server trust the certificate of the receiver if the receiver uses TLS.
 func (s *stage) trust() error {
 	if !s.receiver.plan.TLS {
 		return nil
@@ -21,15 +21,15 @@ func (s *stage) trust() error {
 	return os.WriteFile(s.roots, []byte(authority), 0o600)
 }
 
-// costUse contains the values of all counters at one time.
+// costUse contains the values of all resource counters at one time.
 type costUse struct {
 	cpu      time.Duration
 	flow     Flow
-	writes   int64 // as counted by the hub
+	writes   int64 // database writes as counted by the hub
 	database databaseUse
 }
 
-// use waits until the server has no pending work, and returns the counters.
+// use waits until the server has no pending work, and returns the values of the counters.
 func (s *costStage) use(ctx context.Context) (u costUse, err error) {
 	st, err := s.server.settle(ctx)
 	if err != nil {
@@ -43,14 +43,14 @@ func (s *costStage) use(ctx context.Context) (u costUse, err error) {
 	return u, err
 }
 
-// costKind is an operation whose use of several resources is measured.
+// costKind is an operation whose cost is measured for several resources.
 type costKind struct {
 	name, what string
-	less       string // an operation that is part of this one; its cost is subtracted
+	less       string // name of an operation that this operation includes; its cost is subtracted
 	respects   []string
 }
 
-// Resources; unitOf returns their units.
+// These are the measured resources. unitOf returns their units.
 const (
 	byCPU      = "cpu"
 	byStore    = "db-cpu"
@@ -71,10 +71,10 @@ func unitOf(respect string) string {
 	return ""
 }
 
-// repeat calls do until its time is over, and records the cost of one operation. do returns the
-// number of its operations.
+// repeat calls do until the time for one operation has passed, and records the cost of one
+// operation. do returns the number of operations that it executed.
 func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func() (int, error)) error {
-	if _, err := do(); err != nil { // opens connections and fills caches
+	if _, err := do(); err != nil { // the first call opens connections and fills caches
 		return err
 	}
 	before, err := s.use(ctx)
@@ -101,7 +101,7 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 	for _, respect := range k.respects {
 		values := found[respect]
 		if len(values) == 0 || respect == byWrites && Median(values) == 0 {
-			continue // SQLite reports no writes; the hub counts only the writes of deliveries
+			continue // skip SQLite, which reports no writes: the hub counts only the writes of deliveries
 		}
 		if k.less != "" {
 			also := m.book.value(m.store + "/" + k.less + "." + respect)
@@ -114,7 +114,7 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 	return nil
 }
 
-// separate returns the cost of one of n operations, by resource.
+// separate returns the cost of one operation by resource. a and b surround n operations.
 func (m costMeter) separate(a, b costUse, n float64) map[string]float64 {
 	flow := b.flow.minus(a.flow)
 	of := map[string]float64{

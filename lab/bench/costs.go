@@ -13,21 +13,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Costs measures the cost of single operations of the server. It uses the CPU time of the server
-// instead of the elapsed time, so that other load on the machine has little effect.
+// Costs measures the cost of single operations of the server. It measures the CPU time of the
+// server and not the elapsed time, so that other load on the machine has little effect.
 type Costs struct {
-	Common                // Hosts, Rounds and Concurrent are ignored
+	Common                // Hosts, Rounds and Concurrent have no effect
 	For     time.Duration // approximate total duration; at least three repeats run [4 min]
 	Size    int           // scale of the number of operations in a repeat [1,000]
-	Command string        // command line of the measurement
+	Command string        // command line of the measurement, for the file
 }
 
 const (
 	minRepeats  = 3
 	maxRepeats  = 40
-	costPieces  = 10 // number of repeated operations for each store
+	costPieces  = 10 // number of measured operations for each store
 	costHosts   = 200
-	secureHosts = 20 // hosts if each notification transfers the certificate, which names every host
+	secureHosts = 20 // number of hosts for TLS; each notification transfers the certificate, which names every host
 )
 
 func costsCommand() *cobra.Command {
@@ -77,7 +77,7 @@ func orDiscard(w io.Writer) io.Writer {
 	return w
 }
 
-// save writes the file, then prints the result.
+// save writes f to file as JSON if file is not "", then prints f.
 func (f *CostFile) save(w io.Writer, file string, asJSON bool) error {
 	var b strings.Builder
 	if err := f.Write(&b, true); err != nil {
@@ -89,7 +89,7 @@ func (f *CostFile) save(w io.Writer, file string, asJSON bool) error {
 	return f.Write(w, asJSON)
 }
 
-// Run measures.
+// Run runs the measurement and returns the costs.
 func (b Costs) Run(ctx context.Context) (*CostFile, error) {
 	b.Size = orElse(b.Size, 1000)
 	if b.For == 0 {
@@ -117,12 +117,12 @@ func (b Costs) Run(ctx context.Context) (*CostFile, error) {
 	return &book.file, nil
 }
 
-// costMeter measures the costs on one store.
+// costMeter measures the costs on one kind of store.
 type costMeter struct {
 	Costs
 	book     *costBook
 	store    string
-	each     time.Duration // duration for one operation
+	each     time.Duration // time for the repeats of one operation
 	progress *progress
 }
 
@@ -146,13 +146,13 @@ func (m costMeter) all(ctx context.Context) error {
 	return nil
 }
 
-// costStage is a stage with its database.
+// costStage is a stage with its own database.
 type costStage struct {
 	*stage
-	database *costDatabase // nil: SQLite
+	database *costDatabase // nil means that the store is SQLite
 }
 
-// on runs part on a new stage.
+// on starts a stage with the receiver plan p, runs part on it and closes the stage.
 func (m costMeter) on(ctx context.Context, p Plan, part func(*costStage) error) (err error) {
 	var s costStage
 	c := m.Common
@@ -169,7 +169,7 @@ func (m costMeter) on(ctx context.Context, p Plan, part func(*costStage) error) 
 	if s.stage, err = openStage("costs", c, p); err != nil {
 		return err
 	}
-	s.progress = m.progress // one progress display for all stages
+	s.progress = m.progress // all stages share one progress display
 	if err = s.trust(); err == nil {
 		if err = s.serveEmpty(ctx); err == nil {
 			err = part(&s)
@@ -179,7 +179,7 @@ func (m costMeter) on(ctx context.Context, p Plan, part func(*costStage) error) 
 	return err
 }
 
-// costBook collects costs.
+// costBook collects the measured costs.
 type costBook struct{ file CostFile }
 
 // note adds a cost with its measured values. n is the total number of operations.

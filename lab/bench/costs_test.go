@@ -8,8 +8,8 @@ import (
 	"cloudburst/lab/bench"
 )
 
-// The test measures the costs and the trial on the same machine at the same time, in CPU time.
-// Other load has little effect; the bound is wide nevertheless.
+// The test measures the costs and the trial in CPU time on the same machine. Other load on the
+// machine has little effect, but the allowed difference is still large.
 func TestMeasuredCostsPredictCPUTimeOfTheProgram(t *testing.T) {
 	common := small(t)
 	costs, err := bench.Costs{Common: common, For: 1, Size: 100, Command: "a test"}.Run(t.Context())
@@ -49,7 +49,7 @@ func TestMeasuredCostsPredictCPUTimeOfTheProgram(t *testing.T) {
 	}
 }
 
-// complete checks that every cost exists and has all of its fields.
+// complete checks that every expected cost exists and has all its fields.
 func complete(t *testing.T, costs *bench.CostFile) {
 	t.Helper()
 	have := map[string]bench.Cost{}

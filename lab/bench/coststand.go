@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// disk measures the size of rows on disk, and in the memory of an idle server.
+// disk measures the size of a row on disk, and its memory in an idle server.
 func (m costMeter) disk(ctx context.Context) error {
 	subs, topics := 20*m.Size, 5*m.Size
 	return m.on(ctx, Plan{Feeds: 1 + topics}, func(s *costStage) error {
@@ -53,7 +53,7 @@ func (m costMeter) disk(ctx context.Context) error {
 	})
 }
 
-// again restarts the server with empty memory.
+// again restarts the server, so that its memory contains no state of earlier measurements.
 func (s *costStage) again(ctx context.Context) error {
 	if err := s.server.stop(stopWithin); err != nil {
 		return err
@@ -65,8 +65,8 @@ func (s *costStage) again(ctx context.Context) error {
 	return err
 }
 
-// noteStored records the size of rows: from the table sizes of PostgreSQL, or from the growth
-// of a compact SQLite copy.
+// noteStored records the sizes of rows. They come from the table sizes of PostgreSQL, or from the
+// growth of a compact copy of the SQLite database.
 func (m costMeter) noteStored(bytes [][2]float64, subs, topics int) {
 	sub := (bytes[1][0] - bytes[0][0]) / float64(subs)
 	topic := max(0, (bytes[2][0]-bytes[1][0])/float64(topics)-sub)
@@ -106,7 +106,7 @@ func (s *costStage) stored(ctx context.Context) (of [2]float64, err error) {
 
 const slowTakes = 3 * time.Second
 
-// memory measures the memory of a delivery in progress and of an idle connection.
+// memory measures the memory for a delivery in progress and for an idle connection.
 func (m costMeter) memory(ctx context.Context) error {
 	n := 4 * m.Size
 	return m.on(ctx, Plan{Feeds: 1, SlowHosts: costHosts, Slow: slowTakes}, func(s *costStage) error {
@@ -145,13 +145,14 @@ func (m costMeter) memory(ctx context.Context) error {
 }
 
 // idle opens n connections to the public listener, sends one request on each, and leaves them
-// open. They use many client addresses, because connections per address are limited.
+// open. The connections come from many addresses, because the server limits the connections per
+// client address.
 func (m costMeter) idle(ctx context.Context, s *costStage, n int) error {
 	before := s.server.usage()
 	var open []net.Conn
 	defer func() {
 		for _, c := range open {
-			_ = c.Close() // no request is in progress
+			_ = c.Close() // no request is in progress, so an error has no consequence
 		}
 	}()
 	for i := range n {
@@ -176,12 +177,12 @@ func (m costMeter) idle(ctx context.Context, s *costStage, n int) error {
 	return nil
 }
 
-// reading measures the aggregator. It runs in this process, which has no other work meanwhile.
+// reading measures the aggregator in this process, which does no other work meanwhile.
 func (m costMeter) reading(ctx context.Context) (err error) {
 	c := m.Common
 	c.Rounds, c.Hosts = minRepeats, 1
 	if c.Database = ""; m.store == "postgres" {
-		return nil // every round needs an empty store; only SQLite is measured
+		return nil // every round needs an empty store, so only SQLite is measured
 	}
 	b := Poll{Common: c, Feeds: max(20, m.Size/5), Only: PollReading}
 	r, err := b.Run(ctx)

@@ -13,7 +13,7 @@ import (
 // subscribers each, unlike the feeds of the cost measurement.
 type Trial struct {
 	Common
-	Size int // pings of unchanged feeds in a round [1,000]
+	Size int // number of pings of unchanged feeds in a round [1,000]
 }
 
 // Tried is the result of a trial: the numbers of its operations, and the CPU time that they used.
@@ -22,9 +22,9 @@ type Tried struct {
 	CPU                                      time.Duration // CPU time of the server process
 }
 
-const trialSubscribers = 20 // subscribers of each changing feed
+const trialSubscribers = 20 // number of subscribers of each changing feed
 
-// Run runs the load once to warm up, and then three measured times.
+// Run runs the load once without measurement to warm up, and then three measured times.
 func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 	b.Size, b.Hosts = orElse(b.Size, 1000), costHosts
 	if b.Size < 50 {
@@ -95,7 +95,7 @@ type Prediction struct {
 	CPU   time.Duration
 }
 
-// Predict predicts the CPU time of a trial on a store (sqlite or postgres).
+// Predict predicts the CPU time of a trial on a store, which is "sqlite" or "postgres".
 func (f *CostFile) Predict(store string, t Tried) (Prediction, error) {
 	sum := 0.0
 	for _, part := range []struct {
@@ -111,7 +111,7 @@ func (f *CostFile) Predict(store string, t Tried) (Prediction, error) {
 	return Prediction{Tried: t, CPU: time.Duration(sum * float64(time.Microsecond))}, nil
 }
 
-// Ratio returns the predicted CPU time divided by the measured one.
+// Ratio returns the predicted CPU time divided by the measured CPU time.
 func (f Prediction) Ratio() float64 { return f.CPU.Seconds() / f.Tried.CPU.Seconds() }
 
 // Write prints the trial and the comparison in two lines.

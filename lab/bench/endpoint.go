@@ -51,7 +51,7 @@ func openEndpoint(ctx context.Context, p endpointPlan, s *fetch.Sender) (*endpoi
 		client: fetch.New(fetch.Options{Guard: &fetch.Guard{Allow: loopback()}, UserAgent: agent}),
 	}
 	d.server = &http.Server{Handler: http.HandlerFunc(d.ping), ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = d.server.Serve(l) }() // returns after close
+	go func() { _ = d.server.Serve(l) }() // returns after Close
 	return d, nil
 }
 
@@ -89,7 +89,7 @@ func (d *endpoint) check(ctx context.Context, feed string) (bool, error) {
 	return hash != k.hash, nil
 }
 
-// notify notifies /c/N, the only subscriber of /f/N.
+// notify sends the notification for feed /f/N to its only subscriber, /c/N.
 func (d *endpoint) notify(feed string) {
 	i, err := strconv.Atoi(feed[strings.LastIndexByte(feed, '/')+1:])
 	if err != nil {
@@ -97,7 +97,7 @@ func (d *endpoint) notify(feed string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
-	// The receiver counts the notifications, so a failed one is missing in its count.
+	// The receiver counts the notifications, so a failed notification is missing from its count.
 	_ = d.sender.Send(ctx, &fetch.Message{
 		URL:         CallbackURL(false, i%d.plan.Hosts, d.plan.Port, i),
 		ContentType: "application/x-www-form-urlencoded",
@@ -121,7 +121,7 @@ func newPinger(addr string, clients int) *pinger {
 	}
 }
 
-// ping pings a change of feed and returns when it is acknowledged.
+// ping sends a ping for a feed, and returns when the server acknowledges the ping.
 func (p *pinger) ping(ctx context.Context, feed string) error {
 	body := strings.NewReader("url=" + url.QueryEscape(feed))
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.endpoint, body)
@@ -133,7 +133,7 @@ func (p *pinger) ping(ctx context.Context, feed string) error {
 	return success(p.web.Do(req))
 }
 
-// success is nil for a successful REST response.
+// success returns nil if a REST response reports success, and an error otherwise.
 func success(resp *http.Response, err error) error {
 	if err != nil {
 		return err

@@ -8,39 +8,38 @@ import (
 	"time"
 )
 
-// Values of Fanout.Register.
+// These are the values of Fanout.Register.
 const (
 	ByEndpoint = "endpoint"
 	ByImport   = "import"
 )
 
-// Fanout measures one feed with many subscribers.
+// Fanout measures the notifications of one feed with many subscribers. Defaults are in brackets.
 type Fanout struct {
 	Common
-	Subscribers    int           // [10,000]
+	Subscribers    int           // number of subscribers [10,000]
 	NewConnections bool          // the callback hosts close the connection after each response
 	SlowShare      float64       // share of slow subscribers, 0 to 1
-	Slow           time.Duration // [5 s]
-	Register       string        // ByEndpoint or ByImport [by import above 2,000]
-	Latency        int           // pings of a small feed, to measure latency [300]; negative: none
+	Slow           time.Duration // response time of a slow subscriber [5 s]
+	Register       string        // ByEndpoint or ByImport [ByImport above 2,000 subscribers]
+	Latency        int           // number of pings of a small feed, to measure latency [300]; negative: none
 	Via            string        // ViaRSSCloud or ViaWebSub [ViaRSSCloud]
 	Size           int           // size of the feed in bytes [4,096]
-	Signed         bool          // ViaWebSub: each subscriber has a secret
+	Signed         bool          // each subscriber has a secret; only for ViaWebSub
 }
 
-// notified is the result of one change.
+// notified contains the measurements of one change.
 type notified struct {
 	quick, all     Arrivals
-	rate           float64 // quick notifications per second, from the ping on
-	cpu            float64 // CPU time of the server, µs per notification
-	fetched        float64 // seconds from the response of the feed to the first notification
+	rate           float64 // quick notifications per second, counted from the ping
+	cpu            float64 // CPU time of the server in µs per notification
+	fetched        float64 // seconds from the feed's response to the first notification
 	writes, failed int64
 	again, wrong   int64
 	peak           usage
 	grew           int64 // growth of the memory in bytes
 }
 
-// Run measures.
 func (f Fanout) Run(ctx context.Context) (*Report, error) {
 	f.Subscribers = orElse(f.Subscribers, 10_000)
 	f.Latency = orElse(f.Latency, 300)
@@ -85,7 +84,7 @@ func (f Fanout) Run(ctx context.Context) (*Report, error) {
 	return s.end(f.run(ctx, s))
 }
 
-// quick returns the number of quick subscribers; they are the first ones.
+// quick returns the number of quick subscribers. They have the lowest callback numbers.
 func (f Fanout) quick() int { return f.Subscribers - int(float64(f.Subscribers)*f.SlowShare) }
 
 func (f Fanout) run(ctx context.Context, s *stage) error {
@@ -105,7 +104,7 @@ func (f Fanout) run(ctx context.Context, s *stage) error {
 	p := newPinger(s.server.listen, 1)
 	var rounds []notified
 	var own, web, ownCPU, webCPU []float64
-	for n := range s.Rounds + 1 { // the first one opens connections and is not counted
+	for n := range s.Rounds + 1 { // the first round opens connections and is not counted
 		t, err := f.round(ctx, s, p, n)
 		if err != nil {
 			return fmt.Errorf("round %d: %w", n, err)
@@ -143,7 +142,7 @@ func (f Fanout) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// register creates n registrations and reports their rate.
+// register creates registrations 0 ≤ i < n in the given way, and reports their rate.
 func (s *stage) register(ctx context.Context, way string, n int, of func(i int) registration) error {
 	begin := time.Now()
 	notify := func(done, total int) { s.progress.step("register", done, total) }
@@ -164,7 +163,7 @@ func (s *stage) register(ctx context.Context, way string, n int, of func(i int) 
 	return err
 }
 
-// round changes the feed, pings, and waits for the last notification.
+// round changes the feed, pings the server, and waits for the last notification.
 func (f Fanout) round(ctx context.Context, s *stage, p *pinger, n int) (t notified, err error) {
 	before, err := s.server.settle(ctx)
 	if err != nil {
@@ -270,7 +269,7 @@ func (f Fanout) figures(s *stage, rounds []notified, own, web, ownCPU, webCPU []
 	}
 }
 
-// latency pings a feed with few subscribers many times and reports the latency.
+// latency pings a feed with few subscribers many times, and reports the times.
 func (f Fanout) latency(ctx context.Context, s *stage, p *pinger) error {
 	var first, fetched, acked []float64
 	from, to := f.Subscribers, f.Subscribers+latencyOf

@@ -19,13 +19,13 @@ type Figure struct {
 	Name   string    `json:"name"`
 	Value  float64   `json:"value"`
 	Unit   string    `json:"unit,omitempty"`
-	Target string    `json:"target,omitempty"` // "≥ 0.9", "≤ 3", "= 0"
-	Met    *bool     `json:"met,omitempty"`    // with a target
-	Rounds []float64 `json:"rounds,omitempty"` // values whose median is Value
+	Target string    `json:"target,omitempty"` // limit as text: "≥ 0.9", "≤ 3", "= 0"
+	Met    *bool     `json:"met,omitempty"`    // whether Value meets Target; nil without a target
+	Rounds []float64 `json:"rounds,omitempty"` // values of the rounds; Value is their median
 	Note   string    `json:"note,omitempty"`
 }
 
-// Report is the result of a measurement.
+// Report contains the figures of a measurement.
 type Report struct {
 	Bench   string            `json:"bench"`
 	At      time.Time         `json:"at"`
@@ -35,12 +35,12 @@ type Report struct {
 	Figures []Figure          `json:"figures"`
 }
 
-// Machine describes the kind of a machine, without its identity.
+// Machine describes the hardware and load of a machine, but does not identify the machine.
 type Machine struct {
 	System    string  `json:"system"`
 	CPUs      int     `json:"cpus"`
 	MemoryMiB int     `json:"memory_mib,omitempty"`
-	Load      float64 `json:"load_before"` // runnable processes in the minute before
+	Load      float64 `json:"load_before"` // mean number of runnable processes in the minute before the measurement
 	Go        string  `json:"go"`
 }
 
@@ -63,14 +63,14 @@ func ThisMachine() Machine {
 	return m
 }
 
-// add appends a figure and returns it, for a note or a target. The pointer is valid until
-// the next add.
+// add appends a figure and returns a pointer to it, so that the caller can add a note or a
+// target. The pointer is valid until the next add.
 func (r *Report) add(name string, value float64, unit string) *Figure {
 	r.Figures = append(r.Figures, Figure{Name: name, Value: value, Unit: unit})
 	return &r.Figures[len(r.Figures)-1]
 }
 
-// addMedian appends the median of rounds.
+// addMedian appends the median of the values of the rounds.
 func (r *Report) addMedian(name string, rounds []float64, unit string) *Figure {
 	f := r.add(name, Median(rounds), unit)
 	if len(rounds) > 1 {
@@ -84,7 +84,7 @@ func (f *Figure) note(format string, args ...any) *Figure {
 	return f
 }
 
-// target sets the target of the value; sign is ≥, ≤, < or =.
+// target sets the target of the figure. sign is ≥, ≤, < or =.
 func (f *Figure) target(sign string, want float64) *Figure {
 	met := false
 	switch sign {
@@ -112,7 +112,7 @@ func (r *Report) Missed() []string {
 	return names
 }
 
-// Write prints r as one JSON document or as a table.
+// Write prints r as one JSON document if asJSON is true, otherwise as a table.
 func (r *Report) Write(w io.Writer, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
@@ -154,7 +154,7 @@ func (f *Figure) row() []string {
 	return []string{f.Name, number(f.Value), f.Unit, f.Target, verdict, remark}
 }
 
-// table prints rows in columns; the second one is aligned to the right.
+// table prints rows in columns. The second column is aligned to the right.
 func table(w io.Writer, rows [][]string) error {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -179,7 +179,7 @@ func table(w io.Writer, rows [][]string) error {
 	return nil
 }
 
-// number prints three significant digits, and integers without a fraction.
+// number formats v with three significant digits, or without a fraction if v is an integer.
 func number(v float64) string {
 	a := math.Abs(v)
 	switch {
@@ -209,10 +209,10 @@ func thousands(n int64) string {
 	return sign + s
 }
 
-// Median returns the median of values, NaN of none. It does not reorder them.
+// Median returns the median of values, or NaN if values is empty. It does not reorder values.
 func Median(values []float64) float64 { return quantile(values, 0.5) }
 
-// quantile returns the q-th of values, between two neighbours when it falls there.
+// quantile returns the q-quantile of values, interpolated between two neighbours.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -226,7 +226,7 @@ func quantile(values []float64, q float64) float64 {
 	return s[i] + (s[i+1]-s[i])*(at-float64(i))
 }
 
-// each divides a by b, round by round.
+// each returns the quotients a[i] / b[i].
 func each(a, b []float64) []float64 {
 	out := make([]float64, 0, len(a))
 	for i := range min(len(a), len(b)) {

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// baseline is the comparison for the recent changes: http.ServeContent with the same bytes. It accepts
-// every ping and ignores it.
+// baseline is a minimal server to compare the recent changes with. It serves the same bytes with
+// http.ServeContent, and accepts every ping without processing it.
 type baseline struct {
 	addr   string
 	server *http.Server
 }
 
-// openBaseline serves copies of the response at url, uncompressed and compressed.
+// openBaseline serves copies of the response at url, both uncompressed and compressed.
 func openBaseline(ctx context.Context, url string) (*baseline, error) {
 	plain, _, err := fetchAs(ctx, url, "identity")
 	if err != nil {
@@ -85,7 +85,7 @@ func fetchAs(ctx context.Context, url, coding string) (body []byte, tag string, 
 }
 
 // read requests the recent changes at addr repeatedly, and returns the number of responses per
-// second. All of them must have that status.
+// second. It fails if a response does not have the given status.
 func (b Changes) read(ctx context.Context, addr string, request []byte, status int) (float64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -114,8 +114,8 @@ func (b Changes) read(ctx context.Context, addr string, request []byte, status i
 	return float64(done.Load()) / time.Since(begin).Seconds(), context.Cause(ctx)
 }
 
-// lists reads the recent changes from the server and from the baseline in turn, first on an idle
-// server, then during pings to the server.
+// lists requests the recent changes from the server and from the baseline in turn. The first
+// rounds run on an idle server, the others while the server receives pings.
 func (b Changes) lists(ctx context.Context, s *stage, sites *sites) error {
 	url := "http://" + s.server.listen + "/changes.xml"
 	baselineAddr, err := b.baseline(s)
@@ -139,7 +139,7 @@ func (b Changes) lists(ctx context.Context, s *stage, sites *sites) error {
 	return nil
 }
 
-// baseline copies the current recent changes to a baseline, and returns its address.
+// baseline starts a baseline with a copy of the current recent changes, and returns its address.
 func (b Changes) baseline(s *stage) (addr string, err error) {
 	l, err := s.loop("baseline")
 	if err == nil {
@@ -202,19 +202,19 @@ func (b Changes) versus(ctx context.Context, s *stage, sites *sites, baselineAdd
 	return nil
 }
 
-// request returns the request of one kind of reader, and the expected status.
+// request returns the HTTP request for a kind of response, and the expected status.
 func (b Changes) request(ctx context.Context, addr, kind string) ([]byte, int, error) {
 	switch kind {
 	case "gzip":
 		return get(addr, "/changes.xml", "Accept-Encoding", "gzip"), http.StatusOK, nil
 	case "304":
-		// "*" matches any tag, because the list may be rebuilt meanwhile.
+		// "*" matches any entity tag, because the server may rebuild the list.
 		return get(addr, "/changes.xml", "If-None-Match", "*"), http.StatusNotModified, nil
 	}
 	return get(addr, "/changes.xml"), http.StatusOK, ctx.Err()
 }
 
-// alongside sends pings at the steady rate during another measurement, until stop is called.
+// alongside sends pings at the steady rate until the caller calls stop.
 func (b Changes) alongside(ctx context.Context, sites *sites) (stop func() (pace, error)) {
 	type result struct {
 		pace

@@ -16,16 +16,16 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-// Kinds of loops. They are the baselines for the figures of the server.
+// These are the kinds of loops. Their speeds are the baselines for the speed of the server.
 const (
-	LoopSender  = "sender"   // only the sender of the server
-	LoopNetHTTP = "net/http" // a tuned net/http client
+	LoopSender  = "sender"   // a loop with the server's sender and nothing else
+	LoopNetHTTP = "net/http" // a loop with a tuned net/http client
 )
 
-// agent gives the requests of a loop the same length as those of the server.
+// agent is a User-Agent that makes a loop's requests as long as the server's requests.
 const agent = "Cloudburst/0.0.0 (+https://cloudburst.example/about)"
 
-// Job is one run of a loop: each callback gets one notification.
+// Job describes one run of a loop. The loop sends one notification to each callback.
 type Job struct {
 	Kind       string `json:"kind"`
 	Hosts      int    `json:"hosts"`
@@ -35,20 +35,20 @@ type Job struct {
 	Idle       int    `json:"idle"` // maximum number of idle connections
 	Feed       string `json:"feed"`
 	Via        string `json:"via"`    // ViaRSSCloud or ViaWebSub
-	Hub        string `json:"hub"`    // ViaWebSub: for the Link header
-	Signed     bool   `json:"signed"` // ViaWebSub
+	Hub        string `json:"hub"`    // URL of the hub in the Link header; only for ViaWebSub
+	Signed     bool   `json:"signed"` // notifications are signed; only for ViaWebSub
 }
 
-// Ran is the result of one run.
+// Ran contains the results of one run.
 type Ran struct {
 	Sent   int     `json:"sent"`
 	Failed int     `json:"failed"`
-	Error  string  `json:"error,omitempty"` // the first error
-	T0     int64   `json:"t0"`              // Unix nanoseconds
-	Took   float64 `json:"took"`            // seconds until the last response
+	Error  string  `json:"error,omitempty"` // text of the first error
+	T0     int64   `json:"t0"`              // start of the run in Unix nanoseconds
+	Took   float64 `json:"took"`            // seconds from T0 to the last response
 }
 
-// loop is the state of a loop process between runs: its connections.
+// loop is the state that a loop process keeps between runs: its connections.
 type loop struct {
 	sender   *fetch.Sender
 	web      *http.Client
@@ -56,8 +56,7 @@ type loop struct {
 	baseline *baseline
 }
 
-// loopback returns the prefixes that allow a guard to connect to the receiver, and to no other
-// special address.
+// loopback returns the address prefixes that a guard must allow to connect to the receiver.
 func loopback() []netip.Prefix {
 	return []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8)}
 }
@@ -88,8 +87,8 @@ func newLoop(concurrent, idle int) *loop {
 	}
 }
 
-// idleKept returns the number of idle connections of a loop. It equals that of the server with
-// this limit of open files; 0: the limit is irrelevant.
+// idleKept returns the number of idle connections that a loop keeps, the same as a server with
+// this limit of open files. If noFile is 0, the number does not depend on the limit.
 func idleKept(noFile int) int {
 	if noFile == 0 {
 		return 4096
@@ -103,7 +102,7 @@ func onlyHTTP1() *http.Protocols {
 	return p
 }
 
-// run runs one job.
+// run sends the notifications of a job and returns the results.
 func (l *loop) run(ctx context.Context, j Job) (Ran, error) {
 	if j.From < 0 || j.To < j.From || j.Hosts < 1 || j.Concurrent < 1 {
 		return Ran{}, fmt.Errorf("a job %+v makes no sense", j)
@@ -184,7 +183,7 @@ func (l *loop) sendWeb(ctx context.Context, m *fetch.Message) error {
 	return nil
 }
 
-// ServeLoop runs a loop process until in ends.
+// ServeLoop runs a loop process. It answers calls from in until in ends.
 func ServeLoop(ctx context.Context, in io.Reader, out io.Writer) error {
 	var l *loop
 	defer func() {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Feeds of a fan-out: the large one, the one for latency, and one with a tenth of the
-// subscribers. The last one shows whether memory grows with the subscribers.
+// A fan-out has a large feed, a feed to measure latency, and a feed with a tenth of the
+// subscribers. The last feed shows whether memory grows with the number of subscribers.
 const (
 	feedLarge = iota
 	feedSmall
@@ -15,11 +15,11 @@ const (
 )
 
 const (
-	memoryRounds = 3  // restarts of the server for each memory figure
-	growthNoise  = 16 // MiB of variation due to garbage collection, connections and pages of the store
+	memoryRounds = 3  // number of server restarts for each memory figure
+	growthNoise  = 16 // allowed variation in MiB, caused by garbage collection, connections and pages of the store
 )
 
-// checkVia rejects kinds of notifications that do not exist.
+// checkVia returns an error if Via is not a valid kind of notification.
 func (f Fanout) checkVia() error {
 	switch {
 	case f.Via != ViaRSSCloud && f.Via != ViaWebSub:
@@ -42,7 +42,7 @@ func (f Fanout) few() int {
 	return max(1, f.Subscribers/10)
 }
 
-// total returns the number of callbacks. Those of the large feed are the first ones.
+// total returns the number of all callbacks. The large feed has the lowest callback numbers.
 func (f Fanout) total() int { return f.Subscribers + latencyOf + f.few() }
 
 // feedOf returns the feed of callback i.
@@ -61,10 +61,10 @@ func (f Fanout) job(s *stage, kind string) Job {
 	return Job{Kind: kind, To: f.quick(), Feed: s.receiver.feedURL(feedLarge), Via: f.Via, Hub: s.server.websub(), Signed: f.Signed}
 }
 
-// memory measures the memory for notifications of a restarted server: ten changes in a row of a
-// feed with a tenth of the subscribers, and one change of the feed with all of them. Both need
-// the same number of contents and the same garbage collection; a difference would mean that
-// memory grows with the subscribers of a change.
+// memory measures how much memory a restarted server uses for notifications. It compares ten
+// consecutive changes of a feed with a tenth of the subscribers, and one change of the feed with
+// all subscribers. Both send the same number of notifications. A difference would mean that
+// memory grows with the subscribers of one change.
 func (f Fanout) memory(ctx context.Context, s *stage) error {
 	var few, all []float64
 	for range memoryRounds {
@@ -86,8 +86,8 @@ func (f Fanout) memory(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// growth restarts the server, changes a feed with n subscribers several times, and returns the
-// maximum growth of its memory in MiB until all are notified.
+// growth restarts the server and changes a feed with n subscribers several times. It returns the
+// maximum growth of the server's memory in MiB until all subscribers are notified.
 func (f Fanout) growth(ctx context.Context, s *stage, feed, n, times int) (float64, error) {
 	if err := s.server.stop(stopWithin); err != nil {
 		return 0, err
@@ -112,7 +112,7 @@ func (f Fanout) growth(ctx context.Context, s *stage, feed, n, times int) (float
 	return mib(max(0, peak().rss-rest)), nil
 }
 
-// notifyAll changes a feed and returns when its n subscribers are notified.
+// notifyAll changes a feed and returns when all its n subscribers are notified.
 func (f Fanout) notifyAll(ctx context.Context, s *stage, p *pinger, feed, n int) error {
 	if err := s.receiver.reset(f.total()); err != nil {
 		return err

@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// Million measures a very large number of subscriptions, most of them idle.
+// Million measures many subscriptions, most of them idle. Defaults are in brackets.
 type Million struct {
 	Common
-	Subscriptions int // [1,000,000]
-	Feeds         int // the subscriptions are distributed evenly [1,000]
-	Pings         int // pings of feeds in turn, to measure latency [200]
+	Subscriptions int // number of subscriptions [1,000,000]
+	Feeds         int // number of feeds; each has the same number of subscriptions [1,000]
+	Pings         int // number of pings to measure latency, to the feeds in turn [200]
 }
 
-// Run measures.
 func (m Million) Run(ctx context.Context) (*Report, error) {
 	m.Subscriptions, m.Feeds, m.Pings = orElse(m.Subscriptions, 1_000_000), orElse(m.Feeds, 1000), orElse(m.Pings, 200)
 	if m.Subscriptions < m.Feeds {
@@ -32,7 +31,7 @@ func (m Million) Run(ctx context.Context) (*Report, error) {
 	return s.end(m.run(ctx, s))
 }
 
-// run registers the callbacks from f × each on for feed f.
+// run registers the same number of callbacks for each feed: f × each ≤ i < (f+1) × each.
 func (m Million) run(ctx context.Context, s *stage) error {
 	if err := s.serveEmpty(ctx); err != nil {
 		return err
@@ -68,7 +67,7 @@ func (m Million) run(ctx context.Context, s *stage) error {
 	return m.pings(ctx, s, each, n)
 }
 
-// rest leaves the server idle for five seconds, except for one request for its status.
+// rest measures the server while it is idle for five seconds. The only request is for its status.
 func (m Million) rest(ctx context.Context, s *stage) error {
 	begin := time.Now()
 	if _, err := s.server.api.Status(ctx); err != nil {

@@ -9,21 +9,20 @@ import (
 	"time"
 )
 
-// Ping measures many pings of many feeds with one subscriber each.
+// Ping measures many pings of many feeds with one subscriber each. Defaults are in brackets.
 type Ping struct {
 	Common
-	Feeds   int     // each is pinged once in each round [5,000]
-	Changed float64 // share of changed feeds, 0 to 1
-	Clients int     // concurrent pings [64]
+	Feeds   int     // number of feeds; each feed is pinged once in each round [5,000]
+	Changed float64 // share of feeds that changed, 0 to 1
+	Clients int     // number of concurrent pings [64]
 }
 
-// Run measures.
 func (b Ping) Run(ctx context.Context) (*Report, error) {
 	b.Feeds, b.Clients = orElse(b.Feeds, 5000), orElse(b.Clients, 64)
 	if b.Feeds < 1 || b.Clients < 1 || b.Changed < 0 || b.Changed > 1 {
 		return nil, fmt.Errorf("ping cannot be with %d feeds, %d clients and a changed share of %g", b.Feeds, b.Clients, b.Changed)
 	}
-	// The second half of the feeds is for the baseline.
+	// The server uses the first half of the feeds, and the baseline uses the second half.
 	s, err := openStage("ping", b.Common, Plan{Feeds: 2 * b.Feeds})
 	if err != nil {
 		return nil, err
@@ -34,13 +33,13 @@ func (b Ping) Run(ctx context.Context) (*Report, error) {
 	return s.end(b.run(ctx, s))
 }
 
-// pinged is the result of one round of pings.
+// pinged contains the measurements of one round of pings.
 type pinged struct {
 	rate, cpu float64
-	p50, p99  float64 // time until the acknowledgment, ms
+	p50, p99  float64 // time until the acknowledgment in ms
 	missing   int
 	extra     int64
-	notified  float64 // ms from the start of the round to the last notification
+	notified  float64 // time in ms from the start of the round to the last notification
 }
 
 func (b Ping) run(ctx context.Context, s *stage) error {
@@ -63,7 +62,7 @@ func (b Ping) run(ctx context.Context, s *stage) error {
 	}
 	ours, theirs := newPinger(s.server.listen, b.Clients), newPinger(addr, b.Clients)
 	var a, c []pinged
-	for n := range s.Rounds + 1 { // in the first round every feed is new
+	for n := range s.Rounds + 1 { // in the first round, every feed is new, so the round is not counted
 		share := b.Changed
 		if n == 0 {
 			share = 1
@@ -92,8 +91,8 @@ func (b Ping) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// round changes a share of the feeds from first on, pings all feeds, and checks that exactly the
-// subscribers of the changed feeds are notified.
+// round changes a share of the feeds from number first on, pings all feeds, and checks that only
+// the subscribers of the changed feeds are notified.
 func (b Ping) round(ctx context.Context, s *stage, p *pinger, who *process, first int, share float64) (r pinged, err error) {
 	changes := make([]span, 0, b.Feeds)
 	order := rand.Perm(b.Feeds)

@@ -23,24 +23,24 @@ import (
 	"cloudburst/internal/store"
 )
 
-// Poll measures the aggregator. It reads many feeds: for the first time, unchanged, and with one
-// new item each. Then it measures pages over many items, and the time from a post to its display
-// on open live pages.
+// Poll measures the aggregator. It reads many feeds: for the first time, without changes, and
+// with one new item each. Then it measures pages over many items, and the time from the
+// publication of a post to its display on live pages. Defaults are in brackets.
 type Poll struct {
 	Common
-	Feeds  int // [500]
+	Feeds  int // number of feeds [500]
 	Size   int // bytes per feed [45,000]
 	Items  int // items per feed [20]
-	AtOnce int // concurrent requests [64]
-	Many   int // items in the store of the pages [100,000]
-	Open   int // open live pages [5,000]
-	Posts  int // posts whose display is measured [200]
-	Passes int // passes over unchanged feeds in a round, because one alone is too short [5]
-	Idle   int // idle feeds [1,000,000]
+	AtOnce int // number of concurrent requests [64]
+	Many   int // number of items in the store when pages are measured [100,000]
+	Open   int // number of open live pages [5,000]
+	Posts  int // number of posts whose time to display is measured [200]
+	Passes int // number of times that a round reads the unchanged feeds; a single pass is too short to measure [5]
+	Idle   int // number of idle feeds [1,000,000]
 	Only   string
 }
 
-// Parts of the measurement.
+// These are the parts of the measurement.
 const (
 	PollReading = "reading"
 	PollPages   = "pages"
@@ -89,7 +89,6 @@ func feedsCommand() *cobra.Command {
 	}
 }
 
-// Run measures.
 func (b Poll) Run(ctx context.Context) (*Report, error) {
 	b.Feeds, b.Size, b.Items, b.AtOnce = orElse(b.Feeds, 500), orElse(b.Size, 45_000), orElse(b.Items, 20), orElse(b.AtOnce, 64)
 	b.Many, b.Open, b.Posts = orElse(b.Many, 100_000), orElse(b.Open, 5000), orElse(b.Posts, 200)
@@ -111,7 +110,7 @@ func (b Poll) Run(ctx context.Context) (*Report, error) {
 }
 
 func (b Poll) run(ctx context.Context, s *stage) error {
-	heap.Reserve() // as the server does
+	heap.Reserve() // the server reserves the same memory
 	parts := []struct {
 		name string
 		do   func(context.Context, *stage) error
@@ -127,12 +126,12 @@ func (b Poll) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// pollReader is the aggregator on a store, with a clock that can be advanced.
+// pollReader is an aggregator with its store. Its clock can be advanced.
 type pollReader struct {
 	river *river.River
 	store store.Store
 	fetch *fetch.Client
-	ahead atomic.Int64 // advance of the clock in nanoseconds
+	ahead atomic.Int64 // how far the clock is advanced, in nanoseconds
 	stop  context.CancelFunc
 	done  chan struct{}
 }
@@ -154,12 +153,12 @@ func (b Poll) open(ctx context.Context, s *stage, dir string) (*pollReader, erro
 	return r, nil
 }
 
-// run starts the aggregator.
+// run starts the aggregator in the background.
 func (r *pollReader) run(ctx context.Context) {
 	ctx, r.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(r.done)
-		_ = r.river.Run(ctx) // it ends only with ctx
+		_ = r.river.Run(ctx) // Run returns only when ctx ends
 	}()
 }
 
@@ -172,7 +171,8 @@ func (r *pollReader) close() error {
 	return r.store.Close()
 }
 
-// pass advances the clock and waits until every feed has been read once more.
+// pass advances the clock and waits until the aggregator has read every feed once more. It
+// returns the elapsed real time.
 func (r *pollReader) pass(ctx context.Context, forward time.Duration, feeds int) (time.Duration, error) {
 	want := r.river.Live().Checks + int64(feeds)
 	begin := time.Now()
@@ -195,7 +195,7 @@ func (r *pollReader) pass(ctx context.Context, forward time.Duration, feeds int)
 	}
 }
 
-// reading measures the three passes.
+// reading measures first reads, reads without changes, and reads with one new item per feed.
 func (b Poll) reading(ctx context.Context, s *stage) (err error) {
 	feeds, err := startFeeds(s.Exe, s.dir, FeedPlan{Feeds: b.Feeds, Items: b.Items, Size: b.Size})
 	if err != nil {
@@ -225,7 +225,7 @@ func (b Poll) reading(ctx context.Context, s *stage) (err error) {
 	return nil
 }
 
-// polled contains the results of the rounds.
+// polled contains the measurements of all rounds.
 type polled struct {
 	first, unchanged, changed, indexed  []float64
 	bareFull, bareNone                  []float64
@@ -282,8 +282,8 @@ func (b Poll) round(ctx context.Context, s *stage, feeds *feedProcess, i int, p 
 	return b.bare(ctx, r, feeds, p)
 }
 
-// busy calls do n times, records the CPU time of each in microseconds, and in the first round
-// writes a profile next to the requested one.
+// busy calls do and records the CPU time per unit in microseconds; n is the number of units. In
+// the first round, it writes a CPU profile next to the requested profile.
 func (s *stage) busy(part string, round int, each *[]float64, n float64, do func() (time.Duration, error)) (took time.Duration, err error) {
 	if s.Profile != "" && round == 0 {
 		f, err := os.Create(s.Profile + "." + part)
@@ -302,7 +302,7 @@ func (s *stage) busy(part string, round int, each *[]float64, n float64, do func
 	return took, err
 }
 
-// unchanged reads all unchanged feeds Passes times, and returns the total duration.
+// unchanged reads all unchanged feeds Passes times, and returns the total elapsed time.
 func (b Poll) unchanged(ctx context.Context, r *pollReader) (whole time.Duration, err error) {
 	for range b.Passes {
 		took, err := r.pass(ctx, 49*time.Hour, b.Feeds)
@@ -337,7 +337,7 @@ func (r *pollReader) indexed(ctx context.Context) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for begin := time.Now(); time.Since(begin) < foundWithin; {
-		n, err := r.store.IndexItems(ctx, 1) // 0: the index is complete
+		n, err := r.store.IndexItems(ctx, 1) // IndexItems returns 0 if the index is complete
 		if err != nil {
 			return err
 		}
@@ -357,7 +357,7 @@ func (r *pollReader) indexed(ctx context.Context) error {
 	return errors.New("what came cannot be found by its words after five minutes")
 }
 
-// bare is the baseline: it requests the same documents and stores nothing.
+// bare measures the baseline, which requests the same documents and stores nothing.
 func (b Poll) bare(ctx context.Context, r *pollReader, feeds *feedProcess, p *polled) error {
 	tags := make([]string, b.Feeds)
 	run := func(conditional bool) (float64, error) {

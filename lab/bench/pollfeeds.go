@@ -18,20 +18,21 @@ import (
 	"time"
 )
 
-// FeedPlan describes the feeds of a measurement. Their formats are RSS, Atom and JSON Feed in
-// turn.
+// FeedPlan describes the feeds of a measurement. The feeds have the formats RSS, Atom and JSON
+// Feed in turn.
 type FeedPlan struct {
 	Feeds int `json:"feeds"`
-	Items int `json:"items"` // per feed
-	Size  int `json:"size"`  // approximate bytes per feed
+	Items int `json:"items"` // items per feed
+	Size  int `json:"size"`  // approximate size of a feed in bytes
 }
 
-// FeedSite serves the feeds of a plan. Each feed is compressed once. Create one with [OpenFeedSite].
+// FeedSite serves the feeds of a plan. It compresses each version of a feed only once. Create a
+// site with [OpenFeedSite].
 type FeedSite struct {
 	plan  FeedPlan
 	mu    sync.RWMutex
 	feeds []servedFeed
-	extra int // items added to each feed
+	extra int // number of items that Add added to each feed
 
 	full, unchanged atomic.Int64
 
@@ -44,13 +45,13 @@ type servedFeed struct {
 	plain, packed []byte
 }
 
-// FeedCounts counts responses: with a body, and with status 304.
+// FeedCounts counts the responses with a body and the responses with status 304.
 type FeedCounts struct {
 	Full      int64 `json:"full"`
 	Unchanged int64 `json:"unchanged"`
 }
 
-// OpenFeedSite serves the feeds of a plan on a free port of 127.0.0.1.
+// OpenFeedSite serves the feeds of a plan on a free port of 127.0.0.1, until Close.
 func OpenFeedSite(ctx context.Context, p FeedPlan) (*FeedSite, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -59,7 +60,7 @@ func OpenFeedSite(ctx context.Context, p FeedPlan) (*FeedSite, error) {
 	}
 	s := &FeedSite{port: l.Addr().(*net.TCPAddr).Port}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = s.server.Serve(l) }() // until Close
+	go func() { _ = s.server.Serve(l) }() // returns after Close
 	if err := s.set(p); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -67,7 +68,7 @@ func OpenFeedSite(ctx context.Context, p FeedPlan) (*FeedSite, error) {
 	return s, nil
 }
 
-// Close stops serving.
+// Close stops the server.
 func (s *FeedSite) Close() error { return s.server.Close() }
 
 // URL returns the URL of feed i.
@@ -83,10 +84,10 @@ func (s *FeedSite) Add() error {
 	return s.set(s.plan)
 }
 
-// Counts returns the responses since the previous call.
+// Counts returns the number of responses since the previous call.
 func (s *FeedSite) Counts() FeedCounts { return FeedCounts{s.full.Swap(0), s.unchanged.Swap(0)} }
 
-// ServeFeeds runs the process that serves the feeds of a measurement.
+// ServeFeeds runs the process that serves the feeds of a measurement, until in ends.
 func ServeFeeds(ctx context.Context, in io.Reader, out io.Writer) error {
 	var site *FeedSite
 	defer func() {
@@ -138,7 +139,7 @@ func (s *FeedSite) set(p FeedPlan) error {
 	return nil
 }
 
-// ServeHTTP serves /feed/N.
+// ServeHTTP serves feed N at /feed/N.
 func (s *FeedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/feed/"))
 	s.mu.RLock()
@@ -165,7 +166,7 @@ func (s *FeedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client may have disconnected
 }
 
-// words returns the vocabulary of the items. It is small, so that each word occurs in many items.
+// words returns the vocabulary of the items. It is small, so that words occur in many items.
 func words() []string {
 	return strings.Fields(`river cloud feed notice morning ocean garden winter letter market engine window silver copper
 		station harbour mountain village printer kitchen library engine signal planet weather bicycle paper history`)
@@ -195,7 +196,7 @@ func textOf(seed uint64, n int) string {
 	return b.String()
 }
 
-// polledItem is one item of one feed.
+// polledItem is one item of a feed.
 type polledItem struct {
 	id, title, link, html string
 	at                    time.Time
@@ -221,7 +222,7 @@ func documentOf(p FeedPlan, feed, extra int) (kind string, doc []byte) {
 	var b bytes.Buffer
 	esc := func(s string) string {
 		var e strings.Builder
-		_ = xml.EscapeText(&e, []byte(s)) // a strings.Builder takes everything
+		_ = xml.EscapeText(&e, []byte(s)) // a write to a strings.Builder does not fail
 		return e.String()
 	}
 	switch feed % 3 {
@@ -258,11 +259,11 @@ func documentOf(p FeedPlan, feed, extra int) (kind string, doc []byte) {
 	for _, it := range items {
 		out.Items = append(out.Items, entry{it.id, it.title, it.link, it.html, it.at})
 	}
-	_ = json.NewEncoder(&b).Encode(out) // strings and times always encode
+	_ = json.NewEncoder(&b).Encode(out) // values of these types always encode
 	return "application/feed+json", b.Bytes()
 }
 
-// feedProcess is the running process that serves feeds.
+// feedProcess is a running process that serves feeds.
 type feedProcess struct {
 	*process
 	caller
@@ -283,7 +284,7 @@ func startFeeds(exe, dir string, p FeedPlan) (*feedProcess, error) {
 
 func (f *feedProcess) url(i int) string { return feedURL(f.port, i) }
 
-// counts returns the counts since the previous call.
+// counts returns the number of responses since the previous call.
 func (f *feedProcess) counts() (c FeedCounts, err error) {
 	err = f.call("counts", nil, &c)
 	return c, err

@@ -13,10 +13,10 @@ import (
 	"cloudburst/internal/river"
 )
 
-const idleAtOnce = 5000 // feeds added in one call
+const idleAtOnce = 5000 // number of feeds added in one call
 
-// idle measures the memory of a process per feed whose next check is hours away, while the
-// process polls for due feeds.
+// idle measures the memory that an idle feed needs. The next check of each feed is hours later,
+// while the process polls for due feeds.
 func (b Poll) idle(ctx context.Context, s *stage) (err error) {
 	dir := filepath.Join(s.dir, "idle")
 	r, err := b.open(ctx, s, dir)
@@ -52,7 +52,8 @@ func (b Poll) idle(ctx context.Context, s *stage) (err error) {
 	return nil
 }
 
-// residentNow returns the resident memory of this process in bytes, after it released free memory.
+// residentNow returns the resident memory of this process in bytes, after the process returned
+// free memory to the system. It returns 0 if the memory is unknown.
 func residentNow() int64 {
 	debug.FreeOSMemory()
 	raw, err := os.ReadFile("/proc/self/statm")
@@ -61,7 +62,7 @@ func residentNow() int64 {
 		_, err = fmt.Sscan(string(raw), &all, &resident)
 	}
 	if err != nil {
-		return 0 // only Linux reports it
+		return 0 // only Linux reports resident memory
 	}
 	return resident * int64(os.Getpagesize())
 }

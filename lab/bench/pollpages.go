@@ -23,13 +23,13 @@ import (
 const (
 	pageTries   = 60
 	pageFeeds   = 1000
-	openAtOnce  = 64 // live pages opened concurrently
+	openAtOnce  = 64 // number of live pages that are opened concurrently
 	openWithin  = 2 * time.Minute
 	screenWait  = 10 * time.Second
-	pollSources = 64 // client addresses of the live pages
+	pollSources = 64 // number of client addresses of the live pages
 )
 
-// pages measures the pages over many items.
+// pages measures the time of pages in a store with many items.
 func (b Poll) pages(ctx context.Context, s *stage) error {
 	if s.Database != "" {
 		s.progress.step("pages: only with SQLite", 0, 0)
@@ -45,7 +45,7 @@ func (b Poll) pages(ctx context.Context, s *stage) error {
 	base := "http://" + s.server.listen
 	for _, p := range []struct {
 		name, path string
-		most       float64 // milliseconds; 0: no limit
+		most       float64 // limit in milliseconds; 0 means no limit
 	}{
 		{"river page", "/river", 20},
 		{"river page, the 20th", "", 20},
@@ -76,7 +76,7 @@ func (b Poll) pages(ctx context.Context, s *stage) error {
 	return err
 }
 
-// fill creates a store with many items in that number of feeds.
+// fill creates a store in dir with Many items in the given number of feeds.
 func (b Poll) fill(ctx context.Context, s *stage, dir string, feeds int) (err error) {
 	r, err := b.open(ctx, s, dir)
 	if err != nil {
@@ -156,7 +156,7 @@ func deepPage(ctx context.Context, base string, n int) (string, error) {
 	return path, nil
 }
 
-// timeToFirst sends repeated requests, and measures the seconds until the first byte of the body.
+// timeToFirst returns percentiles of the seconds to the first byte of the body.
 func timeToFirst(ctx context.Context, address string) (p50, p99 float64, err error) {
 	web := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{Protocols: onlyHTTP1()}}
 	var all []float64
@@ -178,14 +178,14 @@ func timeToFirst(ctx context.Context, address string) (p50, p99 float64, err err
 		if err != nil || resp.StatusCode != http.StatusOK {
 			return 0, 0, fmt.Errorf("%s was answered %s, %w", address, resp.Status, err)
 		}
-		if i >= 3 { // excludes the cost of the first requests
+		if i >= 3 { // skip the first requests, which fill caches
 			all = append(all, took)
 		}
 	}
 	return quantile(all, 0.5), quantile(all, 0.99), nil
 }
 
-// live measures open live pages, and the time from a post to its display on them.
+// live measures open live pages, and the time from a post to its display on a live page.
 func (b Poll) live(ctx context.Context, s *stage) error {
 	if s.NoFile == 0 {
 		s.NoFile = min(4*b.Open+4000, openLimit()) // the server reserves a quarter for incoming connections
@@ -220,7 +220,7 @@ func (b Poll) live(ctx context.Context, s *stage) error {
 	return b.subscribers(ctx, s, cookie)
 }
 
-// post saves the hosted feed with n posts.
+// post saves the hosted feed with its n newest posts.
 func (b Poll) post(ctx context.Context, s *stage, n int) error {
 	var doc strings.Builder
 	doc.WriteString(`<?xml version="1.0"?><rss version="2.0"><channel><title>Writer</title><link>http://example.org/</link><description>Posts</description>`)
@@ -246,7 +246,7 @@ func (b Poll) post(ctx context.Context, s *stage, n int) error {
 	return nil
 }
 
-// toScreen measures the time from the start of a save to its item on a live page.
+// toScreen measures the time from the start of a save until a live page receives the item.
 func (b Poll) toScreen(ctx context.Context, s *stage, page *livePage) error {
 	var all []float64
 	for i := range b.Posts {
@@ -269,7 +269,7 @@ func (b Poll) toScreen(ctx context.Context, s *stage, page *livePage) error {
 	return nil
 }
 
-// subscribers opens many live pages, measures their memory, and sends one post to all of them.
+// subscribers measures the memory of many live pages, and one post that all pages receive.
 func (b Poll) subscribers(ctx context.Context, s *stage, cookie string) error {
 	before := s.server.usage().rss
 	pages, err := b.openSubscribers(ctx, s, cookie)
@@ -317,7 +317,7 @@ func (b Poll) subscribers(ctx context.Context, s *stage, cookie string) error {
 	return nil
 }
 
-// openSubscribers opens the live pages, openAtOnce at a time.
+// openSubscribers opens all live pages, up to openAtOnce concurrently.
 func (b Poll) openSubscribers(ctx context.Context, s *stage, cookie string) ([]*livePage, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
@@ -345,7 +345,7 @@ func (b Poll) openSubscribers(ctx context.Context, s *stage, cookie string) ([]*
 	return pages, nil
 }
 
-// signIn signs in and returns the cookie of the new session.
+// signIn signs in at the server and returns the cookie of the new session.
 func signIn(ctx context.Context, listen, user, password string) (string, error) {
 	form := url.Values{"name": {user}, "password": {password}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+listen+"/login", strings.NewReader(form.Encode()))
@@ -366,7 +366,7 @@ func signIn(ctx context.Context, listen, user, password string) (string, error) 
 	return "", fmt.Errorf("signing in was answered %s without a cookie", resp.Status)
 }
 
-// livePage is an open event stream of a river.
+// livePage is an open event stream for a river page.
 type livePage struct {
 	net.Conn
 	in *bufio.Reader
@@ -401,7 +401,7 @@ func openLive(ctx context.Context, listen, cookie string, i int) (*livePage, err
 	return p, nil
 }
 
-// until reads the stream until a line contains text, and returns the time of that line.
+// until reads the stream until a line contains text, and returns the time of this line.
 func (p *livePage) until(text string, within time.Duration) (time.Time, error) {
 	if err := p.SetReadDeadline(time.Now().Add(within)); err != nil {
 		return time.Time{}, err

@@ -17,22 +17,22 @@ import (
 	"time"
 )
 
-// process is a child process that this program started and will stop.
+// process is a child process that the measurement started and must stop.
 type process struct {
 	name   string
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
-	stderr string // file with its standard error
+	stderr string // file with the standard error of the process
 	ended  chan struct{}
-	err    error // valid after ended is closed
+	err    error // exit error; valid after ended is closed
 }
 
-// start starts exe with args. A nonzero noFile is its limit of open files. Its standard error is
-// written to a file in dir.
+// start starts exe with args. A nonzero noFile sets the limit of open files. The standard error
+// is written to a file in dir.
 func start(dir, name string, noFile int, exe string, args ...string) (*process, error) {
 	if noFile > 0 {
-		// The shell sets the limit and replaces itself with the program, which keeps the process ID.
+		// The shell sets the limit and becomes the program, so the process ID stays the same.
 		args = append([]string{"-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(noFile), exe}, args...)
 		exe = "/bin/sh"
 	}
@@ -69,10 +69,10 @@ func start(dir, name string, noFile int, exe string, args ...string) (*process, 
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// stop requests the end of the process, and kills it after the timeout.
+// stop asks the process to end, and kills it after the timeout.
 func (p *process) stop(within time.Duration) error {
-	_ = p.stdin.Close() // helper processes end with their input
-	// The process may have ended already.
+	_ = p.stdin.Close() // a helper process ends when its input ends
+	// An error means that the process has already ended.
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	timer := time.NewTimer(within)
 	defer timer.Stop()
@@ -88,11 +88,11 @@ func (p *process) stop(within time.Duration) error {
 
 // kill kills the process and waits for its end.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it may have ended already
+	_ = p.cmd.Process.Kill() // an error means that the process has already ended
 	<-p.ended
 }
 
-// stderrTail returns the end of its standard error.
+// stderrTail returns the end of the process's standard error.
 func (p *process) stderrTail() string {
 	text, err := os.ReadFile(p.stderr)
 	if err != nil {
@@ -105,15 +105,15 @@ func (p *process) stderrTail() string {
 	return string(text)
 }
 
-// gone returns the error for an unexpected end of the process.
+// gone returns the error for a process that ended unexpectedly.
 func (p *process) gone() error {
 	return fmt.Errorf("the %s ended by itself (%v); end of its standard error:\n%s", p.name, p.err, p.stderrTail())
 }
 
-// usage is the resource usage of a process. Values that the system does not report are 0.
+// usage is the resource usage of a process. A value is 0 if the system does not report it.
 type usage struct {
-	rss   int64 // bytes
-	files int   // open descriptors
+	rss   int64 // resident memory in bytes
+	files int   // number of open descriptors
 	cpu   time.Duration
 }
 
@@ -127,7 +127,7 @@ func (p *process) usage() usage {
 		}
 	}
 	u.cpu = cputime.OfProcess(p.pid())
-	// Since Linux 6.2 the size of this folder is the number of descriptors.
+	// Since Linux 6.2, the size of the folder fd is the number of open descriptors.
 	if info, err := os.Stat(dir + "/fd"); err == nil {
 		if u.files = int(info.Size()); u.files == 0 {
 			list, _ := os.ReadDir(dir + "/fd")
@@ -137,8 +137,8 @@ func (p *process) usage() usage {
 	return u
 }
 
-// watch samples the usage of p until ctx ends. The returned function returns the maximum of each
-// value.
+// watch samples the usage of p until ctx ends. The returned function waits for the end and
+// returns the maximum of each value.
 func (p *process) watch(ctx context.Context) (peak func() usage) {
 	out := make(chan usage, 1)
 	go func() {

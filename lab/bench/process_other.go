@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// dieWithParent has no effect on systems without this feature: helpers end with their input,
-// and the parent ends the server.
+// dieWithParent returns nil, because this system cannot end a child with its parent. Helpers end
+// when their input ends, and the parent stops the server.
 func dieWithParent() *syscall.SysProcAttr { return nil }
 
-// processCPU is unknown on this system.
+// processCPU returns 0, because the CPU time is unknown on this system.
 func processCPU() time.Duration { return 0 }
 
-// openLimit is unknown on this system. Setting a limit that is too high fails.
+// openLimit returns a high value, because the maximum is unknown on this system.
 func openLimit() int { return 1 << 20 }

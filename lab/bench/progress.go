@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// progress shows progress: a bar that redraws itself on a terminal, a line per second
-// elsewhere.
+// progress shows the progress of a measurement: as a bar on a terminal, or else as one line per
+// second.
 type progress struct {
 	w     io.Writer
 	tty   bool
@@ -28,7 +28,8 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// step reports progress. It prints at most once per second, or 20 times per second on a terminal.
+// step reports that done of total units are complete. It prints at most 20 times per second on a
+// terminal, and at most once per second elsewhere.
 func (p *progress) step(label string, done, total int) {
 	now := time.Now()
 	pause := time.Second
@@ -56,7 +57,7 @@ func (p *progress) step(label string, done, total int) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s%s", label, bar)
 }
 
-// of returns step with a fixed label and total.
+// of returns step with the label and the total already set.
 func (p *progress) of(label string, total int) func(done int) {
 	return func(done int) { p.step(label, done, total) }
 }

@@ -16,30 +16,29 @@ import (
 
 // Plan is the configuration of a [Receiver].
 type Plan struct {
-	Hosts     int           `json:"hosts"`      // quick callback hosts, at most 8,000 with the slow ones
-	SlowHosts int           `json:"slow_hosts"` // slow callback hosts
+	Hosts     int           `json:"hosts"`      // number of quick callback hosts; with the slow hosts at most 8,000
+	SlowHosts int           `json:"slow_hosts"` // number of slow callback hosts
 	Slow      time.Duration `json:"slow"`       // response time of a slow host
 	Feeds     int           `json:"feeds"`
-	FeedSize  int           `json:"feed_size"` // bytes of a feed [4,096]
-	Close     bool          `json:"close"`     // one request per connection
-	Contents  bool          `json:"contents"`  // notifications contain the current bytes of the feed, and are checked
-	Signed    bool          `json:"signed"`    // notifications are signed with SecretOf the callback
-	TLS       bool          `json:"tls"`       // all hosts use TLS, with a certificate from the receiver's own authority
+	FeedSize  int           `json:"feed_size"` // size of a feed in bytes [4,096]
+	Close     bool          `json:"close"`     // close each connection after one response
+	Contents  bool          `json:"contents"`  // notifications contain the current content of the feed; the receiver checks it
+	Signed    bool          `json:"signed"`    // notifications are signed with the callback's SecretOf; the receiver checks the signature
+	TLS       bool          `json:"tls"`       // all hosts use TLS, with a certificate of the receiver's own authority
 }
 
 // maxHosts keeps the listeners of one receiver below the usual limit of open files.
 const maxHosts = 8000
 
-// Receiver serves many callback hosts and feeds in one process, with little overhead, so that
-// measurements show the cost of the caller. Each host has its own loopback address, from
-// 127.20.0.1 on, or from 127.30.0.1 on for slow hosts. All hosts listen on one port and serve
-// all callbacks, /c/0, /c/1 …, and all feeds, /f/0, /f/1 …. /n/0 accepts any request and does
-// nothing.
+// Receiver serves many callback hosts and feeds in one process. It has little overhead, so that
+// measurements show the cost of the caller. Each host has its own loopback address, starting at
+// 127.20.0.1, or at 127.30.0.1 for slow hosts. All hosts use the same port, and serve all
+// callbacks (/c/0, /c/1 …) and all feeds (/f/0, /f/1 …). /n/0 accepts any request and ignores it.
 type Receiver struct {
 	Port uint16
 
 	plan      Plan
-	tail      []byte // padding of a feed up to its size
+	tail      []byte // padding that extends a feed to its size
 	listeners []net.Listener
 	conns     sync.WaitGroup
 	mu        sync.Mutex
@@ -47,32 +46,32 @@ type Receiver struct {
 	closed    bool
 	round     atomic.Pointer[round]
 	feeds     []feed
-	scratch   sync.Pool // *[]byte, buffers for bodies
+	scratch   sync.Pool // *[]byte: reusable buffers for bodies
 	traffic   traffic
-	secure    *secure // nil: without TLS
+	secure    *secure // nil if the plan does not set TLS
 }
 
-// round counts the requests since the last reset.
+// round contains the counts since the last reset.
 type round struct {
-	at       []atomic.Int64 // Unix nanoseconds of the first arrival
+	at       []atomic.Int64 // by callback: Unix nanoseconds of the first notification
 	distinct atomic.Int64
-	again    atomic.Int64 // arrivals after the first
-	unknown  atomic.Int64 // notifications to callbacks that do not exist
-	wrong    atomic.Int64 // notifications whose content differs from the feed
-	asked    atomic.Int64 // challenges
-	busy     atomic.Int64 // slow requests in progress
+	again    atomic.Int64 // number of notifications after the first to the same callback
+	unknown  atomic.Int64 // number of notifications to callbacks that do not exist
+	wrong    atomic.Int64 // number of notifications whose content differs from the feed
+	asked    atomic.Int64 // number of verification challenges
+	busy     atomic.Int64 // number of slow requests in progress
 	peak     atomic.Int64
 }
 
-// feed is one feed. Its content depends on its version.
+// feed is one feed. Its content is determined by its version.
 type feed struct {
 	version atomic.Int64
-	served  atomic.Int64 // time of the last response with a body, Unix nanoseconds
-	full    atomic.Int64 // responses with a body
-	same    atomic.Int64 // responses with status 304
+	served  atomic.Int64 // Unix nanoseconds of the last response with a body
+	full    atomic.Int64 // number of responses with a body
+	same    atomic.Int64 // number of responses with status 304
 }
 
-// Host returns the address of callback host i.
+// Host returns the address of callback host i, or of slow host i.
 func Host(slow bool, i int) netip.Addr {
 	group := byte(20)
 	if slow {
@@ -82,7 +81,7 @@ func Host(slow bool, i int) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, group + byte(i>>16), byte(i >> 8), byte(i)})
 }
 
-// CallbackURL returns the URL of callback i on host h.
+// CallbackURL returns the URL of callback i on host h, or on slow host h.
 func CallbackURL(slow bool, h int, port uint16, i int) string {
 	b := append(make([]byte, 0, 48), "http://"...)
 	b = netip.AddrPortFrom(Host(slow, h), port).AppendTo(b)
@@ -90,7 +89,7 @@ func CallbackURL(slow bool, h int, port uint16, i int) string {
 	return string(strconv.AppendInt(b, int64(i), 10))
 }
 
-// OpenReceiver listens on all hosts of the plan.
+// OpenReceiver listens on all hosts of the plan. Close stops it.
 func OpenReceiver(ctx context.Context, p Plan) (*Receiver, error) {
 	if p.Hosts < 1 || p.Hosts+p.SlowHosts > maxHosts {
 		return nil, fmt.Errorf("%d hosts are asked for; between 1 and %d can be played", p.Hosts+p.SlowHosts, maxHosts)
@@ -111,7 +110,7 @@ func OpenReceiver(ctx context.Context, p Plan) (*Receiver, error) {
 			return nil, err
 		}
 	}
-	for range 10 { // a port that is free on the first host may be in use on another host
+	for range 10 { // a port that is free on the first host may be in use on another host, so try several ports
 		if err = s.listen(ctx); err == nil {
 			break
 		}
@@ -164,7 +163,7 @@ func (s *Receiver) Close() {
 	s.conns.Wait()
 }
 
-// Reset begins a new round with n callbacks.
+// Reset begins a new round with n callbacks and sets its counts to 0.
 func (s *Receiver) Reset(n int) { s.round.Store(&round{at: make([]atomic.Int64, n)}) }
 
 // Change raises the versions of the feeds from ≤ i < to.
@@ -179,7 +178,7 @@ func (s *Receiver) accept(l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
-			if ne, ok := err.(interface{ Temporary() bool }); ok && ne.Temporary() { // too many open files: wait until some are closed
+			if ne, ok := err.(interface{ Temporary() bool }); ok && ne.Temporary() { // too many files are open: wait until connections close
 				time.Sleep(time.Millisecond)
 				continue
 			}
@@ -214,7 +213,7 @@ func (s *Receiver) leave(c net.Conn) {
 	s.mu.Unlock()
 }
 
-// serve answers the requests of one connection in sequence.
+// serve reads the requests of one connection and answers them in sequence.
 func (s *Receiver) serve(c net.Conn, slow bool) {
 	defer s.leave(c)
 	buf := make([]byte, 1536)
@@ -249,7 +248,7 @@ func (s *Receiver) serve(c net.Conn, slow bool) {
 	}
 }
 
-// pass reads the body of a request, and checks it if it is the content of a feed.
+// pass reads the body of a request, and checks the body if it is the content of a feed.
 func (s *Receiver) pass(c net.Conn, buf []byte, at, have int, r *request) (rest int, err error) {
 	if s.plan.Contents && string(r.method) == "POST" {
 		if kind, i, _, ok := r.target(); ok && kind == 'c' {
@@ -259,8 +258,8 @@ func (s *Receiver) pass(c net.Conn, buf []byte, at, have int, r *request) (rest 
 	return drop(c, buf, at, have, r.length, buf)
 }
 
-// drop discards the body. It moves the bytes after the body to the front of buf, and returns
-// their number. The unread part of the body is read into scratch.
+// drop discards the body of a request. It moves the bytes that follow the body to the front of
+// buf, and returns their number. It reads the missing part of the body into scratch.
 func drop(c net.Conn, buf []byte, at, have, body int, scratch []byte) (rest int, err error) {
 	if in := have - at; in >= body {
 		return copy(buf, buf[at+body:have]), nil
@@ -281,7 +280,7 @@ func (s *Receiver) answer(out []byte, r *request) []byte {
 	kind, i, query, ok := r.target()
 	switch {
 	case ok && kind == 'c' && string(r.method) == "POST":
-		if !s.plan.Contents { // content counts as received at its end
+		if !s.plan.Contents { // with content, the notification counts as received after its last byte
 			s.round.Load().arrived(i)
 		}
 		return head(out, "200 OK", r.close, 0)
@@ -312,7 +311,7 @@ func (r *round) arrived(i int) {
 	}
 }
 
-// delayResponse delays a response by d, and records the number of concurrent delays.
+// delayResponse delays a response by d, and records the maximum of concurrent delays.
 func (r *round) delayResponse(d time.Duration) {
 	n := r.busy.Add(1)
 	for old := r.peak.Load(); n > old && !r.peak.CompareAndSwap(old, n); {

@@ -19,7 +19,7 @@ import (
 type Flow struct {
 	In    int64 `json:"in"`
 	Out   int64 `json:"out"`
-	Conns int64 `json:"conns"` // accepted connections
+	Conns int64 `json:"conns"` // number of accepted connections
 }
 
 func (f Flow) minus(g Flow) Flow { return Flow{f.In - g.In, f.Out - g.Out, f.Conns - g.Conns} }
@@ -50,11 +50,11 @@ func (c *countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// secure contains a certificate for the hosts of a receiver, and its authority. Sessions are not
-// resumed, so each new connection needs a full handshake.
+// secure contains the certificate for all hosts of a receiver, and the authority that signed it.
+// TLS sessions are not resumed, so each new connection needs a full handshake.
 type secure struct {
 	config    *tls.Config
-	authority []byte // PEM
+	authority []byte // certificate of the authority as PEM
 }
 
 func newSecure(hosts int) (*secure, error) {

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// request contains the parts of an HTTP/1.1 request that the receiver needs. Its slices refer to
-// the parsed buffer.
+// request contains the parts of an HTTP/1.1 request that the receiver needs. Its slices point
+// into the parsed buffer.
 type request struct {
-	method, path []byte // path with query, as sent
-	noneMatch    []byte // If-None-Match
-	signature    []byte // X-Hub-Signature
+	method, path []byte // path includes the query, as sent
+	noneMatch    []byte // value of If-None-Match
+	signature    []byte // value of X-Hub-Signature
 	length       int    // length of the body in bytes
-	close        bool   // the peer closes the connection after the response
+	close        bool   // the client closes the connection after the response
 }
 
 var (
@@ -23,8 +23,8 @@ var (
 
 const maxBody = 1 << 20
 
-// parseRequest parses the head of one request. n is the offset of the body; 0 with a nil error
-// means that the head in b is incomplete.
+// parseRequest parses the head of one request. n is the offset of the body. If n is 0 and err is
+// nil, the head in b is incomplete.
 func parseRequest(b []byte) (r request, n int, err error) {
 	end := bytes.Index(b, []byte("\r\n\r\n"))
 	if end < 0 {
@@ -73,7 +73,7 @@ func (r *request) field(name, value []byte) error {
 	return nil
 }
 
-// target splits "/c/123?x" into 'c', 123 and "x".
+// target splits a path such as "/c/123?x" into 'c', 123 and "x". ok is false for other paths.
 func (r *request) target() (kind byte, index int, query []byte, ok bool) {
 	path, query, _ := bytes.Cut(r.path, []byte("?"))
 	if len(path) < 4 || path[0] != '/' || path[2] != '/' {

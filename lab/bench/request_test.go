@@ -11,8 +11,8 @@ func TestRequestHeadIsParsedOrReportedAsIncomplete(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		in   string
-		rest string // bytes after the head
-		open bool   // the head is incomplete
+		rest string // expected bytes after the head
+		open bool   // the parser expects more bytes of the head
 		want request
 		err  error
 	}{

@@ -20,16 +20,16 @@ import (
 	"cloudburst/client"
 )
 
-// River measures the pages of a river with many feeds and items.
+// River measures the pages of a river with many feeds and items. Defaults are in brackets.
 type River struct {
 	Common
-	Feeds int // [500]
-	Items int // total items of all feeds [100,000]
-	Pages int // requests for each page [200]
-	Pings int // pings whose item is awaited on the open page [30]
+	Feeds int // number of feeds [500]
+	Items int // total number of items of all feeds [100,000]
+	Pages int // number of requests for each page [200]
+	Pings int // number of pings whose item must appear on the open page [30]
 }
 
-// Limits, in milliseconds.
+// These limits are in milliseconds.
 const (
 	riverPageP50   = 5
 	riverPageP99   = 20
@@ -62,7 +62,6 @@ Each figure has its limit, and its ratio to the limit.`,
 	return c
 }
 
-// Run measures.
 func (b River) Run(ctx context.Context) (*Report, error) {
 	b.Feeds, b.Items, b.Pages, b.Pings = orElse(b.Feeds, 500), orElse(b.Items, 100_000), orElse(b.Pages, 200), orElse(b.Pings, 30)
 	if b.Feeds < 1 || b.Items < b.Feeds || b.Pages < 1 || b.Pings < 1 {
@@ -113,8 +112,8 @@ func (b River) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// rest waits until the server has finished its work after a start: it uses almost no CPU time for
-// three seconds.
+// rest waits until the server has finished its work after a start, that is, until it uses almost
+// no CPU time for three seconds.
 func (s *server) rest(ctx context.Context) error {
 	quiet := 0
 	for range 120 {
@@ -132,13 +131,14 @@ func (s *server) rest(ctx context.Context) error {
 	return errors.New("the server is still busy two minutes after its start")
 }
 
-// riverUser is a signed-in user.
+// riverUser is a signed-in user who requests pages.
 type riverUser struct {
 	base, cookie string
 	web          *http.Client
 }
 
-// do sends a request, a POST if form is not nil, and reads the whole response.
+// do sends a GET request, or a POST request if form is not nil. It reads the whole response and
+// returns the elapsed time.
 func (u *riverUser) do(ctx context.Context, path string, form url.Values) (body []byte, took time.Duration, err error) {
 	method, text := http.MethodGet, io.Reader(nil)
 	if form != nil {
@@ -168,7 +168,7 @@ func (u *riverUser) do(ctx context.Context, path string, form url.Values) (body 
 	return body, time.Since(begin), err
 }
 
-// limited adds a figure in milliseconds with its limit.
+// limited adds a figure in milliseconds to the report, with its limit as the target.
 func (s *stage) limited(name string, value, limit float64) {
 	s.report.add(name, value, "ms").note("%.2f of the limit", value/limit).target("≤", limit)
 }
@@ -181,12 +181,12 @@ func (b River) pages(ctx context.Context, s *stage, u *riverUser) error {
 	} {
 		var all []float64
 		var cpu time.Duration
-		for i := range b.Pages + 5 { // excludes the cost of the first requests
+		for i := range b.Pages + 5 { // skip the first requests, which fill caches
 			if i == 5 {
 				cpu = s.server.usage().cpu
 			}
 			_, took, err := u.do(ctx, p.path, nil)
-			if err != nil && p.path != "/login" { // /login redirects signed-in users
+			if err != nil && p.path != "/login" { // skip an error of /login, which redirects signed-in users
 				return err
 			}
 			if s.progress.step(p.name, i, b.Pages); i >= 5 {
@@ -205,8 +205,8 @@ func (b River) pages(ctx context.Context, s *stage, u *riverUser) error {
 	return nil
 }
 
-// marks measures marking all items as read, and the undo. Meanwhile other requests mark one item
-// repeatedly.
+// marks measures the time to mark all items as read, and to undo this. At the same time, other
+// requests repeatedly mark one item.
 func (b River) marks(ctx context.Context, s *stage, u *riverUser) error {
 	page, _, err := u.do(ctx, "/river", nil)
 	if err != nil {
@@ -248,7 +248,7 @@ func (b River) marks(ctx context.Context, s *stage, u *riverUser) error {
 	return nil
 }
 
-// probe marks an item repeatedly until stop is called. stop returns the duration of each request.
+// probe marks an item repeatedly until the caller calls stop, which returns the durations.
 func (u *riverUser) probe(ctx context.Context, item string) (stop func() ([]float64, error)) {
 	var over atomic.Bool
 	var all []float64
@@ -274,7 +274,7 @@ func (u *riverUser) probe(ctx context.Context, item string) (stop func() ([]floa
 	}
 }
 
-// pings measures the time from a ping to the item on the open page.
+// pings measures the time from a ping until the item appears on the open page.
 func (b River) pings(ctx context.Context, s *stage, u *riverUser) error {
 	var posts atomic.Int64
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -304,7 +304,7 @@ func (b River) pings(ctx context.Context, s *stage, u *riverUser) error {
 	var all []float64
 	for i := range b.Pings + 1 {
 		s.progress.step("pings", i, b.Pings)
-		if err := pause(ctx, 1200*time.Millisecond); err != nil { // a feed is read at most once per second
+		if err := pause(ctx, 1200*time.Millisecond); err != nil { // the aggregator reads a feed at most once per second
 			return err
 		}
 		n := posts.Add(1)

@@ -20,21 +20,21 @@ import (
 	"cloudburst/internal/app"
 )
 
-// server is a real server in its own process.
+// server is a server of the program that runs in its own process.
 type server struct {
 	*process
 	data          string
-	listen, admin string // addresses
+	listen, admin string // addresses of the public and the admin listener
 	api           *client.Client
-	ready         time.Duration // from its start to the first good /readyz
+	ready         time.Duration // time from the start until /readyz first succeeds
 }
 
 // serverPlan contains the options of startServer.
 type serverPlan struct {
 	data, database string
 	noFile         int
-	extra          []string // further flags
-	roots          string   // file with the trusted authorities; "": those of the system
+	extra          []string // additional command-line flags
+	roots          string   // file with the trusted certificate authorities; "" means those of the system
 }
 
 func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, error) {
@@ -53,7 +53,7 @@ func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, e
 	}
 	args = append(args, p.extra...)
 	if p.roots != "" {
-		// env replaces itself with the program, which keeps the process ID.
+		// env sets the variable and becomes the program, so the process ID stays the same.
 		exe, args = "/usr/bin/env", append([]string{"SSL_CERT_FILE=" + p.roots, exe}, args...)
 	}
 	begin := time.Now()
@@ -74,7 +74,7 @@ func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, e
 	return s, nil
 }
 
-// await returns when the server reports that it is ready.
+// await returns when /readyz reports that the server is ready.
 func (s *server) await(ctx context.Context) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -101,7 +101,7 @@ func (s *server) await(ctx context.Context) error {
 	}
 }
 
-// addr returns the address in a file; "" until the file contains a complete line.
+// addr returns the address in a file, or "" until the file contains a complete line.
 func (s *server) addr(file string) string {
 	text, err := os.ReadFile(filepath.Join(s.data, file))
 	if err != nil || !bytes.HasSuffix(text, []byte("\n")) {
@@ -110,7 +110,8 @@ func (s *server) addr(file string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// settle returns when no work is in progress and the number of writes is stable.
+// settle waits until no work is in progress and the number of writes is stable, and returns the
+// status. It fails after two minutes.
 func (s *server) settle(ctx context.Context) (client.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -140,7 +141,7 @@ func (s *server) settle(ctx context.Context) (client.Status, error) {
 	}
 }
 
-// profile writes n seconds of the server's CPU profile to file, in the background.
+// profile writes a CPU profile of n seconds to file. wait returns when the file is complete.
 func (s *server) profile(ctx context.Context, file string, seconds int) (wait func() error) {
 	done := make(chan error, 1)
 	go func() { done <- s.save(ctx, file, "/debug/pprof/profile?seconds="+strconv.Itoa(seconds)) }()
@@ -168,10 +169,10 @@ func (s *server) save(ctx context.Context, file, path string) error {
 	return f.Close()
 }
 
-// registration is a callback for a feed. Only WebSub uses the secret.
+// registration is the subscription of a callback to a feed. secret is only used by WebSub.
 type registration struct{ feed, callback, via, secret string }
 
-// importAll creates n registrations by import, without verification.
+// importAll imports registrations 0 ≤ i < n, without verification of the callbacks.
 func (s *server) importAll(ctx context.Context, n int, of func(i int) registration, notify func(done, total int)) error {
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(writeLines(pw, n, of)) }()
@@ -213,8 +214,8 @@ func writeLines(w io.Writer, n int, of func(i int) registration) error {
 	return nil
 }
 
-// registerAll creates n registrations through the REST endpoint. The receiver answers the
-// challenges.
+// registerAll creates n registrations through the REST endpoint, with the given number of
+// concurrent clients. The receiver answers the challenges.
 func (s *server) registerAll(ctx context.Context, n, clients int, of func(i int) registration, notify func(done, total int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -268,7 +269,7 @@ func (s *server) register(ctx context.Context, web *http.Client, r registration)
 	return success(web.Do(req))
 }
 
-// subscribe sends a request to the WebSub endpoint. The verification follows later.
+// subscribe sends a request to the WebSub endpoint. The hub verifies the callback later.
 func (s *server) subscribe(ctx context.Context, web *http.Client, r registration) error {
 	form := url.Values{"hub.mode": {"subscribe"}, "hub.topic": {r.feed}, "hub.callback": {r.callback}}
 	if r.secret != "" {
@@ -294,7 +295,7 @@ func (s *server) subscribe(ctx context.Context, web *http.Client, r registration
 // websub returns the URL of the WebSub endpoint.
 func (s *server) websub() string { return "http://" + s.listen + "/websub" }
 
-// confirmed returns when the server has n subscriptions.
+// confirmed waits until the server has n subscriptions. It fails after two minutes.
 func (s *server) confirmed(ctx context.Context, n int, notify func(done, total int)) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

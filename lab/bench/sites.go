@@ -13,11 +13,11 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// sites pings sites without subscribers, over persistent connections. Each ping names another
-// site.
+// sites pings websites without subscribers, over persistent connections. Each ping names a
+// different website.
 type sites struct {
 	addr  string // address of the server
-	host  string // host of the sites; each site is an empty page
+	host  string // address that serves the websites; each website is an empty page
 	wires []*wire
 	next  atomic.Int64
 }
@@ -30,7 +30,7 @@ func newSites(addr, host string, conns int) *sites {
 	return s
 }
 
-// moved changes the address of the server.
+// moved sets a new address of the server, after a restart.
 func (s *sites) moved(addr string) {
 	s.close()
 	s.addr = addr
@@ -45,7 +45,7 @@ func (s *sites) close() {
 	}
 }
 
-// one sends the next ping over w and returns when it is acknowledged.
+// one sends the next ping over w, and returns when the server acknowledges the ping.
 func (s *sites) one(ctx context.Context, w *wire, buf []byte) ([]byte, error) {
 	n := s.next.Add(1)
 	p := weblogs.Ping{Name: fmt.Sprintf("Notes of somebody, number %d", n), URL: fmt.Sprintf("http://%s/n/%d", s.host, n)}
@@ -61,16 +61,16 @@ func (s *sites) one(ctx context.Context, w *wire, buf []byte) ([]byte, error) {
 	return buf, err
 }
 
-// pace is the result of pings at a fixed rate. Times are in seconds from the scheduled time of a
-// ping, so they include the wait for a free connection.
+// pace contains the results of pings at a fixed rate. Times are in seconds from the scheduled
+// time of a ping, so they include the wait for a free connection.
 type pace struct {
 	sent           int
 	p50, p99, most float64
-	took           float64 // seconds until the last response
+	took           float64 // seconds from the start to the last response
 }
 
-// at sends n pings at that rate per second, independent of the responses. With rate 0 each
-// connection sends its next ping after the response to the previous one.
+// at sends n pings at a rate in pings per second, regardless of the responses. With rate 0, each
+// connection sends its next ping after the response to the previous ping.
 func (s *sites) at(ctx context.Context, rate float64, n int) (p pace, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -108,7 +108,7 @@ func (s *sites) at(ctx context.Context, rate float64, n int) (p pace, err error)
 	return p, context.Cause(ctx)
 }
 
-// until waits until that time, and returns false if ctx ends first.
+// until waits until the given time. It returns false if ctx ends first.
 func until(ctx context.Context, at time.Time) bool {
 	d := time.Until(at)
 	if d <= 0 {

@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// Slow measures a feed with fast subscribers and many slow ones.
+// Slow measures a feed with quick and many slow subscribers. Defaults are in brackets.
 type Slow struct {
 	Common
-	Quick     int           // [1,000]
-	Slow      int           // [10,000]
-	SlowHosts int           // [1,000]
+	Quick     int           // number of quick subscribers [1,000]
+	Slow      int           // number of slow subscribers [10,000]
+	SlowHosts int           // number of hosts of slow subscribers [1,000]
 	Delay     time.Duration // response time of a slow subscriber [5 s]
 }
 
-// Run measures.
 func (b Slow) Run(ctx context.Context) (*Report, error) {
 	b.Quick, b.Slow, b.SlowHosts = orElse(b.Quick, 1000), orElse(b.Slow, 10_000), orElse(b.SlowHosts, 1000)
 	b.Rounds = orElse(b.Rounds, 3)
@@ -36,8 +35,8 @@ func (b Slow) Run(ctx context.Context) (*Report, error) {
 	return s.end(b.run(ctx, s))
 }
 
-// run registers callbacks 0 ≤ i < Quick for feed 0. The next Quick callbacks and all slow ones
-// are for feed 1.
+// run registers the callbacks 0 ≤ i < Quick for feed 0. It registers the next Quick callbacks and
+// all slow callbacks for feed 1.
 func (b Slow) run(ctx context.Context, s *stage) error {
 	if err := s.serveEmpty(ctx); err != nil {
 		return err
@@ -73,7 +72,7 @@ func (b Slow) run(ctx context.Context, s *stage) error {
 
 type slowRound struct {
 	quick   Arrivals
-	all     float64 // seconds until the last notification
+	all     float64 // seconds from the ping to the last notification
 	peak    usage
 	grew    int64
 	open    int64 // maximum number of concurrent slow requests

@@ -11,34 +11,34 @@ import (
 	"time"
 )
 
-// Common are the options of all measurements. Zero fields mean the default in brackets.
+// Common contains the options of all measurements. A zero value means the default in brackets.
 type Common struct {
-	Hosts       int    // quick callback hosts [1,000]
-	Concurrent  int    // concurrent requests of a loop [256]
-	Rounds      int    // [5]
-	Database    string // postgres://…, an empty database for this measurement [SQLite in the temporary folder]
-	NoFile      int    // limit of open files of the server and of the loops [unchanged]
-	Profile     string // file for a CPU profile of the server's first round
-	MemProfile  string // file for a heap profile of the server at the end
+	Hosts       int    // number of quick callback hosts [1,000]
+	Concurrent  int    // number of concurrent requests of a loop [256]
+	Rounds      int    // number of measured rounds [5]
+	Database    string // postgres: // postgres:// URL of an empty database for this measurement [SQLite in the temporary folder]
+	NoFile      int    // limit of open files of the server and the loops [unchanged]
+	Profile     string // file for a CPU profile of the server during the first round
+	MemProfile  string // file for a heap profile of the server at the end of the measurement
 	ServerFlags []string
-	Progress    io.Writer // [nowhere]
-	Exe         string    // the program [this one]
+	Progress    io.Writer // receives the progress display [nothing is printed]
+	Exe         string    // path of the program [the running executable]
 }
 
 const (
-	notifyTimeout = 45 * time.Second // a round fails after this time without a notification
-	latencyOf     = 10               // subscribers of the feed for latency
+	notifyTimeout = 45 * time.Second // a round fails if no notification arrives for this time
+	latencyOf     = 10               // number of subscribers of the feed to measure latency
 	stopWithin    = 15 * time.Second
 )
 
-// stage contains all processes of one measurement.
+// stage contains the processes of one measurement.
 type stage struct {
 	Common
 	dir      string
 	progress *progress
 	receiver *receiverProcess
 	server   *server
-	roots    string // see serverPlan
+	roots    string // roots of the serverPlan
 	loops    map[string]*loopProcess
 	report   Report
 	begun    time.Time
@@ -100,7 +100,7 @@ func (s *stage) serve(ctx context.Context) error {
 	return nil
 }
 
-// serveEmpty is like serve for an empty store. It fails if the store contains subscriptions.
+// serveEmpty starts the server like serve. It fails if the store already contains subscriptions.
 func (s *stage) serveEmpty(ctx context.Context) error {
 	if err := s.serve(ctx); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *stage) serveEmpty(ctx context.Context) error {
 	return nil
 }
 
-// loop returns the loop of that kind. The loop keeps its connections between runs.
+// loop returns the loop of a kind, started once. A loop keeps its connections between runs.
 func (s *stage) loop(kind string) (*loopProcess, error) {
 	if l := s.loops[kind]; l != nil {
 		return l, nil
@@ -128,7 +128,7 @@ func (s *stage) loop(kind string) (*loopProcess, error) {
 	return l, nil
 }
 
-// run runs a job and returns its results. rate is in notifications per second, cpu in
+// run runs a job in its loop and returns the results. rate is in notifications per second, cpu in
 // microseconds per notification.
 func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 	l, err := s.loop(j.Kind)
@@ -162,7 +162,7 @@ func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 	return a, float64(j.To-j.From) / a.Last, cpu, err
 }
 
-// close stops all processes and removes the folder.
+// close stops all processes and removes the temporary folder.
 func (s *stage) close() error {
 	s.progress.clear()
 	var errs []error
@@ -178,7 +178,7 @@ func (s *stage) close() error {
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }
 
-// end closes the stage and returns the report, or the error.
+// end closes the stage. It returns the report, or an error if err is not nil or closing fails.
 func (s *stage) end(err error) (*Report, error) {
 	if err != nil && s.server != nil {
 		if text := s.server.stderrTail(); text != "" {

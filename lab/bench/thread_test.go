@@ -13,17 +13,18 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// Thread measures the pages of a post with many replies.
+// Thread measures the pages of a post with many replies. Defaults are in brackets.
 type Thread struct {
 	Common
-	Replies int // [2,000]
-	Pages   int // requests for each page [200]
+	Replies int // number of replies [2,000]
+	Pages   int // number of requests for each page [200]
 }
 
 // threadPageP50 is a limit in milliseconds.
 const threadPageP50 = 20
 
-// TestLongThreadPageIsMeasured prints the time of each page and its ratio to the limit.
+// TestLongThreadPageIsMeasured prints the time of each page, and the ratio of the time to its
+// limit.
 func TestLongThreadPageIsMeasured(t *testing.T) {
 	report, err := Thread{Common: Common{Hosts: 1, Rounds: 1}, Replies: fulltest.Size(2000, 20), Pages: fulltest.Size(100, 3)}.Run(t.Context())
 	if err != nil {
@@ -34,7 +35,6 @@ func TestLongThreadPageIsMeasured(t *testing.T) {
 	}
 }
 
-// Run measures.
 func (b Thread) Run(ctx context.Context) (*Report, error) {
 	b.Replies, b.Pages = orElse(b.Replies, 2000), orElse(b.Pages, 200)
 	if b.Replies < 1 || b.Pages < 1 {
@@ -73,7 +73,7 @@ func (b Thread) run(ctx context.Context, s *stage) error {
 	}
 	for _, page := range []struct{ name, path string }{{"thread", u.Path}, {"feed of replies", u.Path + "/comments.rss"}} {
 		var all []float64
-		for i := range b.Pages + 5 { // excludes the cost of the first requests
+		for i := range b.Pages + 5 { // skip the first requests, which fill caches
 			_, took, err := visitor.do(ctx, page.path, nil)
 			if err != nil {
 				return err
@@ -87,7 +87,8 @@ func (b Thread) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// write writes the replies to a post, several at once. Every second one replies to the one before.
+// write writes the replies to a post concurrently. Every second reply answers the previous reply,
+// the others answer the post.
 func (b Thread) write(ctx context.Context, s *stage, top string) error {
 	const writers = 16
 	failed := make(chan error, writers)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// wire is a persistent connection to an endpoint with little overhead: it sends raw requests and
-// reads responses with a Content-Length.
+// wire is a persistent HTTP connection with little overhead. It sends prepared requests and reads
+// responses with a Content-Length.
 type wire struct {
 	addr string
 	conn net.Conn
@@ -35,8 +35,8 @@ func (w *wire) close() {
 	}
 }
 
-// do sends one request and reads the response. w.body contains up to wanted bytes of its body
-// until the next call; size is the full size of the body.
+// do sends one request and reads the response. Until the next call, w.body contains the first
+// bytes of the response body, at most wanted. size is the full size of the body.
 func (w *wire) do(ctx context.Context, request []byte, wanted int) (status, size int, err error) {
 	if w.conn == nil {
 		var d net.Dialer

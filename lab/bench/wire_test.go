@@ -64,7 +64,7 @@ func TestPingLatencyIncludesTheWaitForAConnection(t *testing.T) {
 	s := newSites(strings.TrimPrefix(srv.URL, "http://"), "127.0.0.1:1", 1)
 	defer s.close()
 	time.AfterFunc(100*time.Millisecond, func() { close(hold) })
-	// All pings are due within 20 ms, but the only connection is blocked for 100 ms.
+	// All pings are scheduled within 20 ms, but the only connection is blocked for 100 ms.
 	p, err := s.at(t.Context(), 1000, 20)
 	if err != nil || p.p50 < 0.050 || p.most > p.took {
 		t.Errorf("%+v, %v", p, err)

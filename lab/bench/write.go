@@ -10,25 +10,23 @@ import (
 	"cloudburst/client"
 )
 
-// Write measures the saves of posts, until their subscribers and open pages receive them.
+// Write measures the time from a saved post to its subscribers. Defaults are in brackets.
 type Write struct {
 	Common
-	Subscribers int // rssCloud subscribers of the feed [1,000]
-	Saves       int // measured saves of each kind [50]
-	Posts       int // posts of the author with many posts [100,000]
+	Subscribers int // number of rssCloud subscribers of the feed [1,000]
+	Saves       int // number of measured saves of each kind [50]
+	Posts       int // number of posts of the author with many posts [100,000]
 }
 
-// Constants of the measurement. The password may be public: only local processes can connect to
-// the server.
+// The password may be public, because only local processes can connect to the server.
 const (
 	writePassword = "correct horse battery"
-	pageSaves     = 20   // maximum number of saves for the open page, because its feed is read once per second
-	few           = 10   // posts of the author with few posts
-	importFile    = 5000 // posts in one imported file
+	pageSaves     = 20   // maximum number of saves for the open page; its feed is read only once per second
+	few           = 10   // number of posts of the author with few posts
+	importFile    = 5000 // number of posts in one imported file
 	writeTimeout  = 30 * time.Second
 )
 
-// Run measures.
 func (b Write) Run(ctx context.Context) (*Report, error) {
 	b.Subscribers, b.Saves, b.Posts = orElse(b.Subscribers, 1000), orElse(b.Saves, 50), orElse(b.Posts, 100_000)
 	if b.Subscribers < 1 || b.Saves < 1 || b.Posts < few {
@@ -67,7 +65,7 @@ func (b Write) run(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// save publishes a post, and returns the start and the duration of the request.
+// save publishes a post for user. It returns the start and the duration of the request.
 func (s *stage) save(ctx context.Context, user, text string) (begun time.Time, took time.Duration, err error) {
 	begun = time.Now()
 	_, err = s.server.api.CreatePost(ctx, user, client.PostChange{Source: &text}, "")
@@ -78,7 +76,7 @@ func (s *stage) feedOf(user string) string {
 	return "http://" + s.server.listen + "/" + user + "/rss.xml"
 }
 
-// notified measures the time from a save to the last notification of many subscribers.
+// notified measures the time from a save until the last of many subscribers is notified.
 func (b Write) notified(ctx context.Context, s *stage) error {
 	if _, _, err := s.save(ctx, "cloud", "The first."); err != nil {
 		return err
@@ -121,7 +119,7 @@ func (b Write) notified(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// watched measures the time from a save to its display on the open page of a user.
+// watched measures the time from a save until the open page of a user displays the post.
 func (b Write) watched(ctx context.Context, s *stage) error {
 	if _, _, err := s.save(ctx, "watched", "The first."); err != nil {
 		return err
@@ -140,7 +138,7 @@ func (b Write) watched(ctx context.Context, s *stage) error {
 	defer page.Close()
 	var took []float64
 	for i := range min(b.Saves, pageSaves) + 1 {
-		if err := pause(ctx, 1200*time.Millisecond); err != nil { // a feed is read at most once per second
+		if err := pause(ctx, 1200*time.Millisecond); err != nil { // the aggregator reads a feed at most once per second
 			return err
 		}
 		word := fmt.Sprintf("watched-post-%d.", i)
@@ -173,7 +171,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// many measures the import of posts, and the duration of a save for an author with many posts.
+// many measures the import of posts, and the time of a save for an author with many posts.
 func (b Write) many(ctx context.Context, s *stage) error {
 	begun := time.Now()
 	for from := 0; from < b.Posts; from += importFile {
