@@ -23,7 +23,7 @@ import (
 // Main runs the command of this process and returns its exit code.
 func Main() int { return RunProcess(New(), Run) }
 
-// New returns the shell of this process.
+// New returns the shell of this process: its streams, environment and version.
 func New() *shell.Shell {
 	return &shell.Shell{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version, Open: openApp, Serve: ServeOn(store.Open)}
 }
@@ -36,7 +36,7 @@ func RunProcess(s *shell.Shell, run func(ctx context.Context, s *shell.Shell, ar
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		signal.Stop(signals) // before the stop becomes visible: a second signal ends the process at once
+		signal.Stop(signals) // stop before the context is canceled, so that a second signal ends the process at once
 		cancel()
 	}()
 	return run(ctx, s, os.Args[1:])

@@ -16,7 +16,7 @@ format, and is a hub for rssCloud, WebSub, CNWS and weblogs.com pings: when a
 feed changes, it notifies every subscriber at once.
 `
 
-// begin is the text that the program prints without a command.
+// begin is the text that the program prints if the command line has no command.
 const begin = `Cloudburst reads, writes and shares feeds. Do these three things first:
 
   1. cloudburst serve                     start the server
@@ -26,7 +26,8 @@ const begin = `Cloudburst reads, writes and shares feeds. Do these three things 
 "cloudburst help" lists all commands and the most important settings.
 `
 
-// first returns run, except that it prints the first steps when there is no command.
+// first returns a function that prints the first steps if there is no command, and otherwise calls
+// run.
 func (p *program) first(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -37,7 +38,7 @@ func (p *program) first(run func(*cobra.Command, []string) error) func(*cobra.Co
 	}
 }
 
-// firstSettings returns the settings that most people need, with a short description.
+// firstSettings returns the settings that most users need, with a short description of each.
 func firstSettings() [][2]string {
 	return [][2]string{
 		{"listen", "address of the server (:5337)"},
@@ -49,7 +50,7 @@ func firstSettings() [][2]string {
 	}
 }
 
-// settingsFirst describes the settings that most people need.
+// settingsFirst returns the help text about the settings that most users need.
 func settingsFirst() string {
 	var b strings.Builder
 	b.WriteString("\nSix settings that most people need; \"cloudburst config\" explains all:\n\n")
@@ -68,7 +69,8 @@ type group struct {
 	commands  []string
 }
 
-// groups lists all commands by audience. Commands without a group are "more".
+// groups lists all groups of commands by audience. A command that is in no group appears under
+// "more".
 func groups() []group {
 	return []group{
 		{"read", "Read", []string{"sources", "river", "items", "people", "thread", "explain", "opml", "filters", "notices"}},

@@ -19,11 +19,12 @@ import (
 // laboratory is the name of the program for benchmarks and simulation.
 const laboratory = "cloudburst-lab"
 
-// stopLab limits the time in which the laboratory stops its processes after a signal.
+// stopLab is the maximum time in which the laboratory program must stop its processes after a
+// signal.
 const stopLab = time.Minute
 
-// moved returns the commands that are now in the laboratory. They run the laboratory if it is
-// in the folder of this program.
+// moved returns the commands that have moved to the laboratory program. Each command runs the
+// laboratory program if it is in the folder of this program.
 func (p *program) moved() []*cobra.Command {
 	var list []*cobra.Command
 	for _, name := range []string{"bench", "simulate"} {
@@ -42,7 +43,7 @@ func (p *program) moved() []*cobra.Command {
 	return list
 }
 
-// runLab runs the laboratory at the path file, with the streams of p.
+// runLab runs the laboratory program in the file, with the streams of p.
 func (p *program) runLab(ctx context.Context, file string, args []string) error {
 	if info, err := os.Stat(file); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
 		return shell.Usagef("%[2]q is a command of %[1]s, the program for measurements. "+

@@ -34,7 +34,8 @@ func (p *program) man() *cobra.Command {
 	}
 }
 
-// manPage returns cloudburst(1) in roff: one page for all commands.
+// manPage returns the manual page cloudburst(1) in the roff format. One page describes all
+// commands.
 func manPage(root *cobra.Command, version string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH CLOUDBURST 1 \"\" \"cloudburst %s\" \"User Commands\"\n", roff(version))
@@ -85,7 +86,8 @@ func commands(b *strings.Builder, c *cobra.Command) {
 	}
 }
 
-// flags lists the flags of a command, except settings, which have their own section.
+// flags writes the flags of a command. It omits settings, because the manual has a section for
+// settings.
 func flags(b *strings.Builder, c *cobra.Command) {
 	settings := map[string]bool{"help": true}
 	for _, s := range config.Settings() {
@@ -107,7 +109,7 @@ func flags(b *strings.Builder, c *cobra.Command) {
 	})
 }
 
-// paragraphs writes text: empty lines separate paragraphs, indented lines stay unchanged.
+// paragraphs writes a text. Empty lines separate paragraphs, and indented lines stay unchanged.
 func paragraphs(b *strings.Builder, text string) {
 	verbatim, afterEmpty := false, false
 	for line := range strings.SplitSeq(text, "\n") {

@@ -16,7 +16,7 @@ import (
 
 const version = app.Version
 
-// ServeOn returns a [shell.Shell.Serve] that uses the store of open.
+// ServeOn returns a function for [shell.Shell.Serve] that opens the store with open.
 func ServeOn(open func(ctx context.Context, o store.Options) (store.Store, error)) func(context.Context, config.Config, *slog.Logger, io.Writer) error {
 	return func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) error {
 		service, err := systemd.FromEnviron(os.Environ(), os.Getpid())

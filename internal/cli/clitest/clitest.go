@@ -28,10 +28,10 @@ func Section(t *testing.T, name string) string {
 // Field is a field of a declaration in the documentation.
 type Field struct {
 	Name, Type string
-	Optional   bool // the program leaves it out if it has no value
+	Optional   bool // the program omits the field if it has no value
 }
 
-// Declarations are the fields of the TypeScript interfaces in a text, by interface.
+// Declarations has the fields of the TypeScript interfaces in a text. Key: name of an interface.
 type Declarations map[string][]Field
 
 var (
@@ -40,7 +40,7 @@ var (
 	comment     = regexp.MustCompile(` //.*`)
 )
 
-// Declared returns the declarations in the ts blocks of text.
+// Declared parses the interfaces in the code blocks of a text that are marked as ts.
 func Declared(text string) Declarations {
 	found := Declarations{}
 	for i, block := range strings.Split(text, "```") {
@@ -59,7 +59,8 @@ func Declared(text string) Declarations {
 	return found
 }
 
-// Check compares the declaration with that name with the JSON fields of Go types.
+// Check compares the fields of the interface called name with the JSON fields of Go types. It
+// reports differences as test errors.
 func (d Declarations) Check(t *testing.T, name string, types ...reflect.Type) {
 	t.Helper()
 	want := []Field{}
@@ -73,10 +74,10 @@ func (d Declarations) Check(t *testing.T, name string, types ...reflect.Type) {
 	byName := func(a, b Field) int { return strings.Compare(a.Name, b.Name) }
 	have := slices.SortedFunc(slices.Values(d[name]), byName)
 	slices.SortStableFunc(want, byName)
-	// A field of the first type hides one of the others.
+	// A field of an earlier type hides a field with the same name in a later type.
 	want = slices.CompactFunc(want, func(a, b Field) bool { return a.Name == b.Name })
 	for i := range min(len(have), len(want)) {
-		if want[i].Type == "" { // encodes itself, or is a struct
+		if want[i].Type == "" { // the type has its own encoding, or is a struct
 			want[i].Type = have[i].Type
 		}
 	}
@@ -85,8 +86,8 @@ func (d Declarations) Check(t *testing.T, name string, types ...reflect.Type) {
 	}
 }
 
-// printedField returns the declaration of a Go field. Its type is empty for a struct, and for a type that
-// encodes itself.
+// printedField returns the declaration that matches a Go field. Its Type is "" for a struct and for
+// a type with its own encoding.
 func printedField(f reflect.StructField) Field {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	out := Field{Name: name, Optional: strings.Contains(options, "omit")}

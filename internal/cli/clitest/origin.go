@@ -12,7 +12,7 @@ import (
 func Gzipped(s string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, _ = io.WriteString(w, s) // a bytes.Buffer returns no errors
+	_, _ = io.WriteString(w, s) // writing to a bytes.Buffer cannot fail
 	_ = w.Close()
 	return b.String()
 }
@@ -21,11 +21,11 @@ func Gzipped(s string) string {
 type Origin struct {
 	Header http.Header
 	Body   string
-	Knows  bool          // supports conditional requests
+	Knows  bool          // whether the origin supports conditional requests
 	Asked  []http.Header // headers of the received requests
 }
 
-// Do records the request and returns the feed, or 304.
+// Do records the request and returns the feed, or status 304 if the request has the current ETag.
 func (o *Origin) Do(r *http.Request) (*http.Response, error) {
 	o.Asked = append(o.Asked, r.Header)
 	res := &http.Response{StatusCode: http.StatusOK, Header: o.Header, Body: io.NopCloser(strings.NewReader(o.Body)), Request: r}

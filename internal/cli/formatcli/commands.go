@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// commands creates the commands of this package, which share one shell.
+// commands creates the commands of this package. All commands share one shell.
 type commands struct{ *shell.Shell }
 
 // Commands returns the commands of this package.

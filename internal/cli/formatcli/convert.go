@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// conversion is one run of convert.
+// conversion is one run of the command convert.
 type conversion struct {
 	p                    *commands
 	to, output           string
@@ -75,7 +75,7 @@ func formatNames() (names []string) {
 	return names
 }
 
-// list prints the formats.
+// list prints the output formats.
 func (f *conversion) list(args []string) error {
 	if len(args) > 0 {
 		return shell.Usagef("--list takes no arguments, but got %q", args[0])
@@ -134,7 +134,7 @@ func (f *conversion) run(ctx context.Context, name string) error {
 		return nil
 	}
 	for _, b := range doc.Problems {
-		// Repairs are not reported; skipped data is.
+		// Report data that the parser skipped. Do not report what it repaired.
 		if b.Kind == feed.ProblemLimit || b.Kind == feed.ProblemTruncated {
 			f.warn(render.Warning{Rule: b.Kind, Path: b.Path, Text: b.Message})
 		}

@@ -42,14 +42,14 @@ line and input, described in docs/reference/json.md. The exit status is 1 if an 
 	return c
 }
 
-// discovery is one run of the command.
+// discovery is one run of the command discover.
 type discovery struct {
 	p             *commands
 	base          string
 	noProbe, json bool
 	inputs        *shell.Inputs
 	table         *shell.Table
-	many          bool // several inputs: each row names its input
+	many          bool // the command has several inputs, so each row contains the name of its input
 }
 
 // discovered is the JSON output for one input.
@@ -123,7 +123,8 @@ func (d *discovery) find(ctx context.Context, name string) (discover.Result, err
 	return discover.HTML(in.Body, d.base, in.Header), nil
 }
 
-// notFound returns the error of a page without feeds: the searched places, and a suggestion.
+// notFound returns the error for a page without feeds. It lists the URLs where the command searched
+// and makes a suggestion.
 func (d *discovery) notFound(name string, r discover.Result) error {
 	page := name
 	if name == "-" {

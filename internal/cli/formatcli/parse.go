@@ -57,7 +57,7 @@ The command sanitizes HTML in texts and resolves relative URLs, unless you set
 	return c
 }
 
-// parseFlags are the values of the flags.
+// parseFlags has the values of the command's flags.
 type parseFlags struct {
 	base, contentType       string
 	header                  []string
@@ -70,20 +70,20 @@ func (f *parseFlags) itemLimit(c *cobra.Command) {
 	c.Flags().IntVar(&f.maxItems, "max-items", 1000, "read at most `N` items of a document; 0 reads all")
 }
 
-// parseRun is one run of the command.
+// parseRun is one run of the command parse.
 type parseRun struct {
 	p      *commands
 	inputs *shell.Inputs
 	names  []string
 	flags  parseFlags
 	header http.Header        // header fields from flags
-	bodies chan []byte        // free buffers for inputs
-	lines  chan *bytes.Buffer // free buffers for lines
+	bodies chan []byte        // unused buffers for inputs
+	lines  chan *bytes.Buffer // unused buffers for lines
 	failed bool
 	bar    *shell.Progress
 }
 
-// parsed is a line to print, and the message if the input is not a feed.
+// parsed is the result for one input: a line to print, and a message if the input is not a feed.
 type parsed struct {
 	line     *bytes.Buffer
 	complain string
@@ -117,14 +117,14 @@ func (p *commands) parseRun(f parseFlags, names []string) (*parseRun, error) {
 }
 
 const (
-	urlsAtOnce = 8       // minimum number of workers if some inputs are URLs
-	maxReused  = 8 << 20 // bytes; larger buffers are not reused
-	gcPercent  = 400     // growth of the heap, in percent, before it is collected
+	urlsAtOnce = 8       // minimum number of concurrent workers if some inputs are URLs
+	maxReused  = 8 << 20 // maximum size in bytes of a buffer that is reused
+	gcPercent  = 400     // growth of the heap in percent before a garbage collection
 )
 
 func (r *parseRun) run(ctx context.Context) error {
-	// The heap is small and most of it is garbage soon, so collecting it at every doubling would
-	// cost a fifth of the time.
+	// The heap is small, and most of it soon becomes garbage. A garbage collection each time the
+	// heap has doubled would cost a fifth of the running time.
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	workers := runtime.GOMAXPROCS(0)
 	if slices.ContainsFunc(r.names, shell.IsURL) {
@@ -133,7 +133,7 @@ func (r *parseRun) run(ctx context.Context) error {
 	r.bodies = make(chan []byte, workers)
 	r.lines = make(chan *bytes.Buffer, (shell.AheadPerWorker+1)*workers)
 	r.bar = shell.NewProgress(r.p.Err, "parsing")
-	// Output on a terminal already shows the progress.
+	// If output goes to a terminal, it already shows the progress.
 	watched := len(r.names) > 1 && !(shell.IsTerminal(r.p.Out) && r.bar.Human)
 	idle := func(taken int) {
 		if watched {
@@ -158,7 +158,7 @@ func (r *parseRun) run(ctx context.Context) error {
 	return nil
 }
 
-// print prints one line.
+// print prints the line and the message of one result.
 func (r *parseRun) print(one parsed) error {
 	if one.complain != "" {
 		r.failed = true
@@ -184,7 +184,7 @@ func (r *parseRun) one(ctx context.Context, i int) (out parsed) {
 		out.complain = failure.Message
 		printFailure(out.line, name, failure)
 	}
-	// A panic while parsing one document must not stop the others.
+	// A panic in the parser must not stop the processing of other documents.
 	defer func() {
 		if v := recover(); v != nil {
 			fail(shell.InputError{Message: fmt.Sprintf("%s caused an internal error; please report it: %v", name, v)})
@@ -202,7 +202,7 @@ func (r *parseRun) one(ctx context.Context, i int) (out parsed) {
 		fail(shell.InputError{Message: fmt.Sprintf("%s cannot be written as JSON: %v", name, err)})
 	}
 	if cap(in.Body) <= maxReused {
-		putBack(r.bodies, in.Body) // the feed is printed, so nothing refers to its memory
+		putBack(r.bodies, in.Body) // the line is complete, so nothing refers to the memory of the document
 	}
 	return out
 }
@@ -227,7 +227,7 @@ func (r *parseRun) options(in shell.Input) *feed.Options {
 	return o
 }
 
-// take returns a value from store, or fallback if the store is empty.
+// take returns a value from store; fallback if the store is empty.
 func take[T any](store <-chan T, fallback T) T {
 	select {
 	case v := <-store:

@@ -24,7 +24,7 @@ func (p *commands) politeness() *cobra.Command {
 	return c
 }
 
-// probeServer is one run of the command.
+// probeServer is one run of the command that scores feed readers.
 type probeServer struct {
 	p              *commands
 	listen, public string
@@ -96,7 +96,7 @@ func (s *probeServer) run(ctx context.Context) error {
 	}
 }
 
-// end prints the score.
+// end prints the scores.
 func (s *probeServer) end(probes *readercheck.Server, closed error) error {
 	list := probes.Reports()
 	bad := false

@@ -45,7 +45,7 @@ cannot be read, and 2 for an invalid command line. --strict treats warnings as e
 	return c
 }
 
-// validation is one run of the command.
+// validation is one run of the command validate.
 type validation struct {
 	p                   *commands
 	strict, quiet, json bool
@@ -54,7 +54,7 @@ type validation struct {
 // report is the JSON line of one input.
 type report struct {
 	Input    string            `json:"input"`
-	URL      string            `json:"url,omitempty"` // after redirects
+	URL      string            `json:"url,omitempty"` // URL after redirects
 	Valid    bool              `json:"valid"`
 	Error    *shell.InputError `json:"error,omitempty"`
 	Format   feed.Format       `json:"format,omitempty"`
@@ -63,7 +63,7 @@ type report struct {
 	Encoding string            `json:"encoding,omitempty"`
 	Title    string            `json:"title,omitempty"`
 	Items    int               `json:"items"`
-	Errors   int               `json:"errors"` // number of findings per level, not of places
+	Errors   int               `json:"errors"` // number of findings with the level error; a finding with several places counts once
 	Warnings int               `json:"warnings"`
 	Advice   int               `json:"advice"`
 	Findings []advice.Finding  `json:"findings"`
@@ -105,7 +105,8 @@ func (v *validation) check(ctx context.Context, name string) (*report, error) {
 		return r, nil
 	}
 	r.URL = doc.URL
-	// Report what the parser would repair, so that the author can fix it.
+	// KeepRelative makes the parser report relative URLs instead of resolving them, so that the
+	// author can fix them.
 	o := &feed.Options{URL: doc.URL, Header: doc.Header, KeepRelative: true}
 	f, err := feed.ParseBytes(doc.Body, o)
 	if err != nil {
@@ -137,7 +138,7 @@ func (v *validation) check(ctx context.Context, name string) (*report, error) {
 	return r, ctx.Err()
 }
 
-// observer records whether a response was compressed.
+// observer is a client that records whether a response was compressed.
 type observer struct {
 	http       rsscloud.HTTPClient
 	compressed bool
@@ -151,8 +152,8 @@ func (o *observer) Do(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// revalidate repeats the request with the validators of doc, like a reader. It returns the
-// status; 0 if there are no validators or no response.
+// revalidate repeats the request for a document with its validators, as feed readers do. It returns
+// the status of the response; 0: the document has no validators, or the server sent no response.
 func (o *observer) revalidate(ctx context.Context, agent string, doc shell.Input) int {
 	tag, modified := doc.Header.Get("ETag"), doc.Header.Get("Last-Modified")
 	if tag == "" && modified == "" {

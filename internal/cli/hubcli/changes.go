@@ -23,7 +23,7 @@ type changeReader struct {
 	hub, match, when string
 	once, hour, json bool
 	endpoint         string // URL of the hub's changes.xml
-	failed           error  // the output cannot be written
+	failed           error  // error of writing the output; nil: no error
 	stop             context.CancelFunc
 }
 
@@ -98,7 +98,7 @@ func (f *changeReader) run(ctx context.Context, address string) error {
 			err = changesError(err)
 		}
 	} else {
-		// The run ends on an interrupt, or when standard output is closed.
+		// Ignore the error: Run ends on an interrupt, or when standard output is closed.
 		_ = follower.Run(ctx)
 	}
 	if f.failed != nil {
@@ -107,7 +107,7 @@ func (f *changeReader) run(ctx context.Context, address string) error {
 	return err
 }
 
-// take prints one change and pings the hub.
+// take prints one change and then pings the hub.
 func (f *changeReader) take(ctx context.Context, w weblogs.Weblog) {
 	if !f.wanted(w) || f.failed != nil {
 		return
@@ -171,7 +171,7 @@ func (f *changeReader) reportFailure(err error, wait time.Duration) {
 	fmt.Fprintf(f.p.Err, "cloudburst: %s; next attempt in %s\n", shell.Sentence(changesError(err)), shell.FormatDuration(wait))
 }
 
-// changesError returns a readable reason why a list could not be read.
+// changesError returns the reason why changes.xml could not be read, as a sentence for users.
 func changesError(err error) error {
 	if e, ok := errors.AsType[*weblogs.StatusError](err); ok {
 		return fmt.Errorf("%s cannot be read: the server returned %d %s", e.URL, e.Status, http.StatusText(e.Status))

@@ -17,17 +17,17 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// importFile is a file of subscriptions in the format of the server.
+// importFile is a file of subscriptions, converted to the format that the server reads.
 type importFile struct {
 	io.Reader
-	// from names the origin of each line of a converted file; nil if the file was
+	// from has the origin of each line of a converted file in the original file; nil: the file was
 	// not converted.
 	from []string
 }
 
-// readImport detects the file format by its first bytes: an export is JSON Lines, each
-// with the URL of its feed; the file of rsscloud-server is one object whose members
-// are feeds.
+// readImport detects the file format by its first bytes. An export of this program is JSON Lines,
+// and each line has the URL of a feed. The file of rsscloud-server is one object whose members are
+// feeds.
 func readImport(r io.Reader) (*importFile, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	head, err := in.Peek(64 << 10)
@@ -40,9 +40,9 @@ func readImport(r io.Reader) (*importFile, error) {
 	return convert(in)
 }
 
-// foreign reports whether a file with this start was written by rsscloud-server: its
-// first member is the version, the feeds, or the URL of a feed with an object or a
-// list. The members of an export are strings and numbers.
+// foreign reports whether rsscloud-server wrote a file that begins with head. The first member of
+// such a file is the version, the feeds, or the URL of a feed with an object or a list. The members
+// of an export of this program are strings and numbers.
 func foreign(head []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(head))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -53,7 +53,8 @@ func foreign(head []byte) bool {
 		return false
 	}
 	if name == json.Delim('}') {
-		// No members at all: an empty data file, unless more lines follow.
+		// The object has no members. This is an empty data file of rsscloud-server, unless more lines
+		// follow.
 		_, err = dec.Token()
 		return errors.Is(err, io.EOF)
 	}
@@ -64,8 +65,8 @@ func foreign(head []byte) bool {
 	return err == nil && (value == json.Delim('{') || value == json.Delim('['))
 }
 
-// peerSubscription is a subscriber in rsscloud-server's file. In version 1
-// notifyProcedure is false if there is no procedure.
+// peerSubscription is a subscriber in the file of rsscloud-server. In version 1 of the file,
+// notifyProcedure is false if the subscriber has no procedure.
 type peerSubscription struct {
 	URL             string          `json:"url"`
 	Protocol        string          `json:"protocol"`
@@ -75,13 +76,13 @@ type peerSubscription struct {
 	WhenExpires     peerTime        `json:"whenExpires"`
 	Details         struct {
 		Secret string `json:"secret"`
-	} `json:"details"` // of WebSub subscriptions, in version 2
+	} `json:"details"` // only in version 2 of the file, for WebSub subscriptions
 }
 
-// peerTime is an ISO 8601 string; null and the start of 1970 mean never.
+// peerTime is a time in ISO 8601. null and the start of 1970 mean never.
 type peerTime struct{ time.Time }
 
-// UnmarshalJSON parses the string, with or without a colon in the zone.
+// UnmarshalJSON parses an ISO 8601 time, whose zone may contain a colon.
 func (t *peerTime) UnmarshalJSON(b []byte) error {
 	var text *string
 	if err := json.Unmarshal(b, &text); err != nil {
@@ -101,15 +102,15 @@ func (t *peerTime) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("%q is not a time", *text)
 }
 
-// peerFeed is one feed: in version 1 it has subscribers, in version 2
-// subscriptions, and dumps of the older database have pleaseNotify.
+// peerFeed is one feed. Version 1 of the file has subscribers, and version 2 has subscriptions.
+// Dumps of the older database have pleaseNotify.
 type peerFeed struct {
 	Subscribers   []json.RawMessage `json:"subscribers"`
 	Subscriptions []json.RawMessage `json:"subscriptions"`
 	PleaseNotify  []json.RawMessage `json:"pleaseNotify"`
 }
 
-// convert reads rsscloud-server's file, version 1 or 2, into lines of an export.
+// convert converts the file of rsscloud-server, version 1 or 2, to lines of an export.
 func convert(r io.Reader) (*importFile, error) {
 	var doc map[string]json.RawMessage
 	dec := json.NewDecoder(r)
@@ -142,7 +143,7 @@ func convert(r io.Reader) (*importFile, error) {
 			out.from = append(out.from, fmt.Sprintf("subscriber %d of %s", i+1, feed))
 			line, err := convertOne(feed, raw)
 			if err != nil {
-				// The server validates lines and rejects this one.
+				// The server validates all lines and rejects this line.
 				line = map[string]string{"unreadable": err.Error()}
 			}
 			if err := enc.Encode(line); err != nil {
@@ -175,15 +176,15 @@ func convertOne(feed string, raw json.RawMessage) (any, error) {
 	if s.Protocol == "websub" {
 		out.Secret = s.Details.Secret
 	}
-	// false, null and absent all mean no procedure.
+	// The values false, null and absent all mean that there is no procedure.
 	if json.Unmarshal(s.NotifyProcedure, &out.Procedure) != nil {
 		out.Procedure = ""
 	}
 	if s.WhenExpires.IsZero() {
-		// The peer treats a subscription without an expiry as expired.
+		// rsscloud-server treats a subscription without an expiry as expired.
 		out.ExpiresAt = time.Unix(1, 0).UTC()
 	}
-	// The peer renews for 25 hours and does not store the time of renewal.
+	// rsscloud-server renews for 25 hours and does not store the time of the renewal.
 	out.RenewedAt = out.ExpiresAt.Add(-25 * time.Hour)
 	out.CreatedAt = s.WhenCreated.Time
 	if out.CreatedAt.IsZero() || out.CreatedAt.After(out.RenewedAt) {
@@ -192,7 +193,7 @@ func convertOne(feed string, raw json.RawMessage) (any, error) {
 	return out, nil
 }
 
-// explain prefixes the server's error about a converted line with its place in the
+// explain prefixes the server's error about a converted line with the position of the line in the
 // original file.
 func (f *importFile) explain(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
@@ -210,7 +211,8 @@ func (f *importFile) explain(err error) error {
 	return errors.New(before + f.from[n-1] + after)
 }
 
-// merge adds the place in the original file to the message of each bad line.
+// merge prefixes the message of each invalid line with the position of the line in the original
+// file.
 func (f *importFile) merge(res client.ImportResult) client.ImportResult {
 	for i, b := range res.BadLines {
 		if f.from != nil && b.Line >= 1 && b.Line <= len(f.from) {

@@ -78,35 +78,35 @@ sha256 and signature (ok, none) of the delivered content.`,
 	return c
 }
 
-// listener is one run of the command.
+// listener is one run of the command listen.
 type listener struct {
 	p                 *commands
 	addr, domain, via string
-	hub               string // used instead of the hub of each feed, unless empty
+	hub               string // hub to use for all feeds; "": the hub of each feed
 	lease             time.Duration
 	noSecret          bool
 	json              bool
 
 	way     way
-	host    string // the listening address; empty for all addresses
+	host    string // address to listen at; "": all addresses
 	port    int
-	path    string // contains an unguessable part; feeds may use paths below it
+	path    string // path of the callback, which cannot be guessed; feeds may have callbacks below it
 	notices chan notice
-	reading chan struct{} // semaphore: limits concurrent reads of feeds
+	reading chan struct{} // semaphore that limits concurrent reads of feeds
 
 	printing sync.Mutex
 	mu       sync.Mutex
 	feeds    map[string]*followed
 }
 
-// way is the subscriber side of one protocol.
+// way implements the subscriber of one protocol.
 type way interface {
-	// handler returns the callback, for l.path and all paths below it.
+	// handler returns the handler of the callback, for l.path and all paths below it.
 	handler() http.Handler
 	// register subscribes to f at a hub and waits for the confirmation.
 	register(ctx context.Context, f *followed) (registered, error)
-	// cancel ends the subscription if the protocol allows it, and returns the result
-	// to print; a record without an event is not printed.
+	// cancel ends the subscription if the protocol allows that, and returns the result to print. A
+	// record without an event is not printed.
 	cancel(ctx context.Context, f *followed) record
 }
 
@@ -119,12 +119,12 @@ type registered struct {
 // followed is one feed and its registration.
 type followed struct {
 	url  string
-	asks bool      // a registration is in progress: the next call is the test call
-	held bool      // registered, as far as the command knows
+	asks bool      // a registration is in progress, so the hub's next call is its test call
+	held bool      // the feed is registered, as far as the command knows
 	due  time.Time // time of the renewal
 
-	cloud rsscloud.Cloud // of rssCloud
-	sub   subscribed     // of WebSub
+	cloud rsscloud.Cloud // the hub, if the protocol is rssCloud
+	sub   subscribed     // the subscription, if the protocol is WebSub
 }
 
 // notice is a notification with the values of its header.
@@ -132,12 +132,12 @@ type notice struct {
 	feed      string
 	at        time.Time
 	test      bool
-	changedAt time.Time // when the hub learned of the change; zero: unknown
-	news      *record   // delivered content; nil: read the feed
+	changedAt time.Time // time when the hub learned of the change; zero: unknown
+	news      *record   // record of the delivered content; nil: none, so the command reads the feed
 }
 
 const (
-	noticeCapacity = 1024 // capacity of the queue of notifications to print
+	noticeCapacity = 1024 // maximum number of notifications that wait to be printed
 	readAtOnce     = 4
 	cancelTime     = 3 * time.Second
 	renewAfter     = 24 * time.Hour
@@ -212,7 +212,7 @@ func (l *listener) prepare(urls []string) error {
 	return nil
 }
 
-// take queues a notification for printing. If the queue is full, the notification is dropped.
+// take queues a notification for printing. It drops the notification if the queue is full.
 func (l *listener) take(n notice) {
 	select {
 	case l.notices <- n:
@@ -227,7 +227,8 @@ func (l *listener) wants(feed string) bool {
 	return ok
 }
 
-// print reads the feed of each notification and prints it, a few feeds concurrently.
+// print reads the feed of each notification and prints the notification. It reads a few feeds at
+// the same time.
 func (l *listener) print(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -257,7 +258,8 @@ func (l *listener) print(ctx context.Context) {
 	}
 }
 
-// report prints one notification as soon as its delay is known, and then the newest item.
+// report prints one notification as soon as the delay is known, and then prints the newest item of
+// the feed.
 //
 // spec:rsscloud-2009#aggregator-reads-feed
 func (l *listener) report(ctx context.Context, n notice) {
@@ -278,7 +280,8 @@ func (l *listener) report(ctx context.Context, n notice) {
 	l.emit(r)
 }
 
-// parseLease parses --lease: a duration like in settings, or a number of seconds like in WebSub.
+// parseLease parses the value of --lease: a duration in the format of settings, or a number of
+// seconds as in WebSub.
 func parseLease(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil

@@ -18,7 +18,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// serve starts the callback.
+// serve starts the server for the callback.
 //
 // spec:rsscloud-2009#subscriber-runs-a-server
 func (l *listener) serve(ctx context.Context) (stop func(), err error) {
@@ -58,13 +58,13 @@ func (l *listener) serve(ctx context.Context) (stop func(), err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 		defer cancel()
 		if server.Shutdown(ctx) != nil {
-			_ = server.Close() // the command is ending; nothing can use the error
+			_ = server.Close() // ignore the error: the command is ending
 		}
 	}, nil
 }
 
-// earlier answers notifications for an earlier run on the same port with 410, which
-// ends the subscription at hubs that support it.
+// earlier returns 410 for notifications to the callback of an earlier run on the same port. The
+// status ends the subscription at hubs that support it.
 func earlier(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		http.NotFound(w, r)
@@ -73,7 +73,7 @@ func earlier(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "This subscription has ended.", http.StatusGone)
 }
 
-// unguessable returns a random part of a URL, or a random secret.
+// unguessable returns a random text that cannot be guessed, for URLs and secrets.
 func unguessable() (string, error) {
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -82,7 +82,7 @@ func unguessable() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// address returns the callback URL of path for hub, for protocols in which the subscriber
+// address returns the callback URL of path for a hub. It serves protocols in which the subscriber
 // sends a complete URL.
 func (l *listener) address(ctx context.Context, hub, path string) (string, error) {
 	host := l.domain
@@ -102,7 +102,7 @@ func (l *listener) address(ctx context.Context, hub, path string) (string, error
 	return u.String(), nil
 }
 
-// towards returns the local address of a connection to the hub. Nothing is sent.
+// towards returns the local address of a connection to the hub. It sends nothing.
 func towards(ctx context.Context, hub string) (string, error) {
 	u, err := url.Parse(hub)
 	if err != nil {

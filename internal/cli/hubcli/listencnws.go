@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// cnwsWay subscribes by CNWS.
+// cnwsWay subscribes with the CNWS protocol.
 type cnwsWay struct {
 	l        *listener
 	client   cnws.Client
@@ -24,7 +24,7 @@ func newCNWSWay(l *listener) *cnwsWay {
 	return &cnwsWay{l, cnws.Client{HTTP: l.p.HTTP, UserAgent: l.p.UserAgent()}, cnwsEndpoint(l.hub)}
 }
 
-// cnwsEndpoint adds the usual path to the URL of a hub without a path.
+// cnwsEndpoint appends the usual path of the endpoint to the URL of a hub without a path.
 func cnwsEndpoint(hub string) string {
 	u, err := url.Parse(hub)
 	if err != nil || u.Path != "" && u.Path != "/" {
@@ -36,13 +36,13 @@ func cnwsEndpoint(hub string) string {
 
 func (w *cnwsWay) handler() http.Handler { return &cnws.Handler{Subscriber: w} }
 
-// Changed receives a notification. The answer to an unknown subscription is false,
-// and the hub drops the subscription.
+// Changed receives a notification. For an unknown subscription it returns false, and then the hub
+// drops the subscription.
 //
 // spec:cnws-2003#unsubscribe-by-false
 func (w *cnwsWay) Changed(ctx context.Context, c cnws.Change) (bool, error) {
 	l, now := w.l, time.Now()
-	var received time.Time // by the hub
+	var received time.Time // time when the hub received the change; zero: unknown
 	if r := cnws.RequestFrom(ctx); r != nil {
 		received = parseChangedAt(r.Header.Get(rsscloud.ChangedAtHeader))
 	}
@@ -61,7 +61,7 @@ func (w *cnwsWay) Changed(ctx context.Context, c cnws.Change) (bool, error) {
 	return true, nil
 }
 
-// changeRecord prints the content of a notification without reading the feed.
+// changeRecord returns the record of a notification from its content, without reading the feed.
 func changeRecord(c cnws.Change, now, received time.Time) *record {
 	r := &record{At: now, Event: "changed", Feed: c.ResourceID}
 	switch {
@@ -107,7 +107,7 @@ func (w *cnwsWay) register(ctx context.Context, f *followed) (registered, error)
 	return registered{hub: w.endpoint, msg: msg, again: cnws.MaxSilence}, nil
 }
 
-// describe explains a failed call to the hub.
+// describe returns an error that explains a failed call to the hub.
 func (w *cnwsWay) describe(err error) error {
 	if e, ok := errors.AsType[*cnws.Error](err); ok {
 		return hubclient.Rejected(w.endpoint, e.Status, e.Msg, e.RetryAfter)

@@ -13,26 +13,26 @@ import (
 type record struct {
 	At        time.Time  `json:"at"`
 	Event     string     `json:"event"`
-	Protocol  string     `json:"protocol,omitempty"` // http-post, xml-rpc, soap, websub, cnws
+	Protocol  string     `json:"protocol,omitempty"` // protocol of the notification: http-post, xml-rpc, soap, websub or cnws
 	Feed      string     `json:"feed,omitempty"`
 	Hub       string     `json:"hub,omitempty"`
 	Message   string     `json:"message,omitempty"`
-	AfterMS   *float64   `json:"after_ms,omitempty"`   // from the change to the notification
+	AfterMS   *float64   `json:"after_ms,omitempty"`   // milliseconds from the change to the notification
 	Since     string     `json:"since,omitempty"`      // source of ChangedAt: ping, change_time, modified, date
 	ChangedAt *time.Time `json:"changed_at,omitempty"` // time of the change
 	Title     string     `json:"title,omitempty"`
 	Link      string     `json:"link,omitempty"`
 	Text      string     `json:"text,omitempty"`
 
-	// Of content that was delivered with the notification.
+	// Fields of the content that the notification delivered.
 	ContentType string `json:"content_type,omitempty"`
-	Size        *int   `json:"size,omitempty"`      // bytes
-	SHA256      string `json:"sha256,omitempty"`    // of the bytes, in hexadecimal
-	Signature   string `json:"signature,omitempty"` // ok, none
+	Size        *int   `json:"size,omitempty"`      // size of the content in bytes
+	SHA256      string `json:"sha256,omitempty"`    // SHA-256 of the content, in hexadecimal
+	Signature   string `json:"signature,omitempty"` // result of the signature check: ok or none
 
-	item  string // title or text, printed without --json
-	more  string // text after a title, printed without --json
-	again bool   // the first line is printed already
+	item  string // title or text of the newest item, printed without --json
+	more  string // text below the title, printed without --json
+	again bool   // the first line of this record was already printed
 }
 
 func (r *record) measure(now, changed time.Time, by string) {
@@ -40,8 +40,8 @@ func (r *record) measure(now, changed time.Time, by string) {
 	r.AfterMS, r.Since, r.ChangedAt = &after, by, &changed
 }
 
-// show copies the newest item of a document, and the document's own time of change
-// if no better time is known.
+// show copies the newest item of a document to the record. If the record has no time of change, it
+// also copies the time of change that the document states.
 func (r *record) show(doc hubclient.Document) {
 	newest, dated := doc.NewestItem()
 	r.Title, r.Link, r.Text = shell.Clean(newest.Title), shell.Clean(newest.Link), shell.Clip(shell.Clean(newest.Text), 500)
@@ -54,7 +54,7 @@ func (r *record) show(doc hubclient.Document) {
 	r.item = newest.String()
 }
 
-// delivery describes the delivered content; "" if there is none.
+// delivery describes the delivered content; "": the notification had no content.
 func (r *record) delivery() string {
 	if r.Size == nil {
 		return ""
@@ -69,7 +69,7 @@ func (r *record) delivery() string {
 	return fmt.Sprintf("%s, %s, %s", shell.Clean(kind), text.Plural(*r.Size, "byte"), signed)
 }
 
-// delay describes how long after the change the notification arrived.
+// delay describes the time from the change to the arrival of the notification; "": unknown.
 func (r *record) delay() string {
 	if r.AfterMS == nil {
 		return "notified now; the time of the change is unknown"
@@ -98,7 +98,7 @@ func (l *listener) emit(r record) {
 	l.printing.Lock()
 	defer l.printing.Unlock()
 	if l.json {
-		// No error can be reported when standard output is closed.
+		// Ignore the error: if standard output is closed, the command cannot report errors.
 		_ = shell.JSONLines(l.p.Out).Encode(r)
 		return
 	}

@@ -16,7 +16,7 @@ import (
 // listenProcedure is the procedure that hubs call over XML-RPC and SOAP.
 const listenProcedure = "rssCloud.notify"
 
-// cloudWay subscribes by rssCloud.
+// cloudWay subscribes with the rssCloud protocol.
 type cloudWay struct {
 	l      *listener
 	client rsscloud.Client
@@ -43,7 +43,7 @@ func (w *cloudWay) received(ctx context.Context, n rsscloud.Received) {
 	w.l.take(note)
 }
 
-// parseChangedAt parses a time in either format that hubs send: RFC 3339 or Unix
+// parseChangedAt parses a time in one of the two formats that hubs send: RFC 3339 or Unix
 // milliseconds.
 func parseChangedAt(text string) time.Time {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
@@ -55,7 +55,7 @@ func parseChangedAt(text string) time.Time {
 	return time.Time{}
 }
 
-// register reads the feed for its <cloud> and registers at that hub.
+// register reads the feed, finds its <cloud> element and registers at that hub.
 func (w *cloudWay) register(ctx context.Context, f *followed) (registered, error) {
 	l := w.l
 	doc, err := l.p.ReadFeed(ctx, f.url)
@@ -92,8 +92,8 @@ func (w *cloudWay) register(ctx context.Context, f *followed) (registered, error
 	return registered{hub: hub, msg: grantedAt(hub, res.Msg), again: renewAfter - rand.N(renewJitter)}, nil
 }
 
-// grantedAt names the hub of a registration, with the hub's message if there is one:
-// XML-RPC and SOAP have none.
+// grantedAt returns a text with the hub of a registration and the hub's message. Responses in
+// XML-RPC and SOAP have no message.
 func grantedAt(hub, message string) string {
 	if message == "" {
 		return "at " + hub
@@ -101,7 +101,7 @@ func grantedAt(hub, message string) string {
 	return "at " + hub + ": " + message
 }
 
-// cloudOf returns the hub to register at: --hub, otherwise the <cloud> of the feed.
+// cloudOf returns the hub to register at: the hub in --hub, otherwise the <cloud> of the feed.
 func (l *listener) cloudOf(doc hubclient.Document) (rsscloud.Cloud, error) {
 	if l.hub != "" {
 		return rsscloud.CloudAt(l.hub), nil
@@ -122,7 +122,7 @@ func (w *cloudWay) registration(feed string) rsscloud.Registration {
 	return g
 }
 
-// cancel ends the registration if the hub supports that. Other hubs drop it when a
+// cancel ends the registration if the hub supports that. Other hubs drop the registration when a
 // notification fails.
 func (w *cloudWay) cancel(ctx context.Context, f *followed) record {
 	res, err := w.client.Cancel(ctx, f.cloud, w.registration(f.url))

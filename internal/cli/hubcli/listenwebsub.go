@@ -17,7 +17,8 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// webSubWay subscribes by WebSub. Each feed has its own unguessable callback.
+// webSubWay subscribes with the WebSub protocol. Each feed has its own callback URL, which cannot
+// be guessed.
 type webSubWay struct {
 	l      *listener
 	client websub.Client
@@ -28,22 +29,22 @@ type subscribed struct {
 	websub.Subscription
 	hub      string
 	token    string
-	pending  string        // the mode of the request in progress
-	answer   chan hubReply // receives the result
-	holds    bool          // the callback confirmed it to a hub
+	pending  string        // mode of the request in progress; "": no request
+	answer   chan hubReply // receives the hub's reply to the request in progress
+	holds    bool          // the callback has confirmed the subscription to the hub
 	notified bool          // the warning about invalid signatures was printed
 }
 
-// hubReply is a hub's request to the callback.
+// hubReply is the content of a hub's request to the callback.
 type hubReply struct {
-	lease  time.Duration // 0: not stated
+	lease  time.Duration // lease that the hub granted; 0: the hub states no lease
 	denied bool
 	reason string
 }
 
 const (
-	verifyTime      = 30 * time.Second // time for the hub to verify the callback after it accepted
-	unnotifiedLease = renewAfter       // used if the hub states no lease
+	verifyTime      = 30 * time.Second // maximum time in which the hub must verify the callback after it accepted the request
+	unnotifiedLease = renewAfter       // time until the renewal if the hub states no lease
 	shortestRenew   = 5 * time.Second
 )
 
@@ -95,7 +96,7 @@ func (w *webSubWay) subscribe(ctx context.Context, f *followed, hub, topic strin
 		return registered{}, fmt.Errorf("the hub at %s accepted, but did not verify the callback %s within %d s: it cannot connect to this URL (set --domain and --addr)",
 			hub, sub.Callback, int(verifyTime.Seconds()))
 	case <-ctx.Done():
-		// The hub may have granted it at the same time, so cancel it.
+		// The hub may have granted the subscription in this moment, so it must be canceled.
 		f.held = true
 		return registered{}, ctx.Err()
 	}
@@ -124,15 +125,15 @@ func (w *webSubWay) begin(ctx context.Context, f *followed, hub, topic string) (
 	return s.Subscription, s.answer, nil
 }
 
-// end marks the request as finished.
+// end marks the request of a feed as finished.
 func (w *webSubWay) end(f *followed) {
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
 	f.sub.pending, f.sub.answer = "", nil
 }
 
-// granted returns a subscription with this lease. The renewal is due when a fifth of the
-// lease is left, or a little earlier.
+// granted returns the registration of a subscription with this lease. The renewal is due when a
+// fifth of the lease is left, or a little earlier.
 //
 // spec:websub-2018#lease-renewed
 func granted(hub, feed, topic string, lease time.Duration) registered {
@@ -147,7 +148,7 @@ func granted(hub, feed, topic string, lease time.Duration) registered {
 	return g
 }
 
-// reasonText returns the reason, or a text if there is none.
+// reasonText returns the reason, or a replacement text if the reason is empty.
 func reasonText(reason string) string {
 	if reason == "" {
 		return "no reason given"
@@ -155,7 +156,7 @@ func reasonText(reason string) string {
 	return shell.Clip(reason, 300)
 }
 
-// named returns the feed whose callback has this token; nil if there is none.
+// named returns the feed whose callback has this token; nil: no feed.
 func (w *webSubWay) named(token string) *followed {
 	for _, f := range w.l.feeds {
 		if f.sub.token != "" && f.sub.token == token {
@@ -165,8 +166,8 @@ func (w *webSubWay) named(token string) *followed {
 	return nil
 }
 
-// Confirm answers a hub's verification request. It confirms an active subscription
-// each time, because hubs may repeat the request or renew by themselves.
+// Confirm answers a hub's verification request. It confirms an active subscription each time,
+// because a hub may repeat the request or renew the subscription on its own.
 //
 // spec:websub-2018#subscriber-confirms-pending
 func (w *webSubWay) Confirm(_ context.Context, c websub.Confirmation) error {
@@ -187,7 +188,7 @@ func (w *webSubWay) Confirm(_ context.Context, c websub.Confirmation) error {
 	return nil
 }
 
-// report passes a hub's request to the waiting call; only the first one counts.
+// report passes a hub's reply to the call that waits for it. It ignores replies after the first.
 func (s *subscribed) report(word hubReply) {
 	select {
 	case s.answer <- word:
@@ -195,7 +196,8 @@ func (s *subscribed) report(word hubReply) {
 	}
 }
 
-// Denied handles a refusal. If the hub ends a granted subscription, listen renews it.
+// Denied handles a hub's denial. If the hub ends a granted subscription, the command renews the
+// subscription.
 func (w *webSubWay) Denied(_ context.Context, d websub.Denial) {
 	w.l.mu.Lock()
 	f := w.named(d.Token)
@@ -228,7 +230,7 @@ func (w *webSubWay) Wanted(_ context.Context, token string) (websub.Wanted, erro
 	return websub.Wanted{Topic: f.sub.Topic, Secret: f.sub.Secret}, nil
 }
 
-// Rejected reports content that was ignored because of its signature, once for each
+// Rejected prints that content was ignored because of its signature. It prints this once for each
 // feed.
 func (w *webSubWay) Rejected(_ context.Context, token string, err error) {
 	w.l.mu.Lock()
@@ -243,7 +245,7 @@ func (w *webSubWay) Rejected(_ context.Context, token string, err error) {
 	}
 }
 
-// Deliver receives content.
+// Deliver receives the content of a feed from a hub.
 func (w *webSubWay) Deliver(ctx context.Context, d websub.Delivery) error {
 	now, header := time.Now(), http.Header{}
 	if r := websub.RequestFrom(ctx); r != nil {
@@ -259,7 +261,7 @@ func (w *webSubWay) Deliver(ctx context.Context, d websub.Delivery) error {
 	return nil
 }
 
-// unsigned describes a missing or invalid signature.
+// unsigned returns the text about a missing or invalid signature.
 func unsigned(feed string, err error) string {
 	text := "ignored a delivery for " + feed + " and will ignore similar ones: "
 	switch {
@@ -271,8 +273,8 @@ func unsigned(feed string, err error) string {
 	return text + strings.TrimPrefix(shell.Sentence(err), "websub: ")
 }
 
-// deliveryRecord prints a delivery without reading the feed: the delivery contains the
-// content, which may be of any type.
+// deliveryRecord returns the record of a delivery without reading the feed. The delivery contains
+// the content, which may be of any type.
 func deliveryRecord(feed string, d websub.Delivery, header http.Header, now time.Time) *record {
 	r := &record{At: now, Event: "changed", Feed: feed, Hub: d.Hub, ContentType: shell.Clean(shell.Clip(d.ContentType, 200)), Signature: "none"}
 	if d.Verified {
@@ -287,7 +289,7 @@ func deliveryRecord(feed string, d websub.Delivery, header http.Header, now time
 	return r
 }
 
-// cancel unsubscribes at the hub and waits for its verification request.
+// cancel unsubscribes at the hub and waits until the hub has verified the request.
 func (w *webSubWay) cancel(ctx context.Context, f *followed) record {
 	w.l.mu.Lock()
 	answer := make(chan hubReply, 1)

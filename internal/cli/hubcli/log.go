@@ -64,7 +64,7 @@ peer, took_ms, told, failed, version, detail.`,
 	f.StringVar(&since, "since", "", "only events since this `time`: 1h, 2d, or 2026-01-31T15:04:05Z")
 	f.IntVarP(&q.Limit, "limit", "n", 0, "at most this `number` of the newest")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object per line")
-	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(eventKinds(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(eventKinds(), cobra.ShellCompDirectiveNoFileComp)) // cannot fail: the flag exists
 	return c
 }
 
@@ -143,12 +143,13 @@ func eventText(e client.Event) string {
 	return strings.Join(parts, "  ")
 }
 
-// networkError returns the network error of an event, which only the operator may see.
+// networkError returns the network error of an event; "": none. Only the operator may see network
+// errors.
 func networkError(e client.Event) string {
 	var exchange struct {
 		Error string `json:"error"`
 	}
-	if e.OK || json.Unmarshal(e.Detail, &exchange) != nil { // other details have another format
+	if e.OK || json.Unmarshal(e.Detail, &exchange) != nil { // details of other kinds of events have another format
 		return ""
 	}
 	return exchange.Error

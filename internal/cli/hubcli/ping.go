@@ -21,7 +21,7 @@ func viaProtocol(via string) string {
 	return via
 }
 
-// pinging is one run of the command.
+// pinging is one run of the command ping.
 type pinging struct {
 	p                          *commands
 	hub, via, name, site, tags string
@@ -110,7 +110,7 @@ func (g *pinging) check(feeds []string) error {
 	return nil
 }
 
-// one pings for one feed: once, or once for each of its hubs.
+// one pings for one feed. If the protocol allows several hubs, it pings each hub of the feed.
 func (g *pinging) one(ctx context.Context, feed string) []hubclient.PingResult {
 	switch {
 	case g.pingsSite():
@@ -134,7 +134,7 @@ func (g *pinging) one(ctx context.Context, feed string) []hubclient.PingResult {
 	})}
 }
 
-// pingEndpoint returns the URL and the protocol of the ping.
+// pingEndpoint returns the URL to ping and its protocol.
 func (p *commands) pingEndpoint(ctx context.Context, feed, hub, via string) (protocol, endpoint string, err error) {
 	protocol = viaProtocol(via)
 	if hub != "" {

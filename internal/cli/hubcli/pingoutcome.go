@@ -8,13 +8,13 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// outcomeClient requests the outcome of a ping from hubs, and stores the last answer.
+// outcomeClient asks hubs to report the outcome of a ping, and stores the last reported outcome.
 type outcomeClient struct {
-	http    rsscloud.HTTPClient // nil: the network
-	outcome *rsscloud.Outcome   // nil: the hub does not report it
+	http    rsscloud.HTTPClient // client that sends requests; nil: the network
+	outcome *rsscloud.Outcome   // last reported outcome; nil: the hub reported no outcome
 }
 
-// Do sends r.
+// Do sends a request with the preference for the outcome, and stores the outcome in the response.
 func (c *outcomeClient) Do(r *http.Request) (*http.Response, error) {
 	r.Header.Add("Prefer", rsscloud.OutcomePreference)
 	h := c.http
@@ -34,7 +34,7 @@ func (c *outcomeClient) Do(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// timed sends one ping, measures its duration and stores the reported outcome.
+// timed sends one ping, measures its duration and stores the outcome that the hub reports.
 func (g *pinging) timed(feed, endpoint string, do func(h rsscloud.HTTPClient) (ok bool, msg string, err error)) hubclient.PingResult {
 	c := &outcomeClient{http: g.p.HTTP}
 	out := hubclient.TimePing(feed, endpoint, func() (bool, string, error) { return do(c) })

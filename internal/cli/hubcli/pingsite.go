@@ -22,7 +22,7 @@ const (
 	viaGet      = "http-get"
 )
 
-// pingsSite reports whether the ping names a site instead of a feed.
+// pingsSite reports whether the protocol of --via pings for a site instead of a feed.
 func (g *pinging) pingsSite() bool {
 	return g.via == viaWeblogs || g.via == viaExtended || g.via == viaGet
 }
@@ -58,7 +58,7 @@ func (g *pinging) endpointBelow(hub string) (string, error) {
 	return u.String(), nil
 }
 
-// pingSite pings for the site of a feed.
+// pingSite pings for the site of the feed called name.
 func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResult {
 	doc, readErr := hubclient.Document{}, error(nil)
 	if g.hub == "" || g.name == "" || g.site == "" {
@@ -88,7 +88,8 @@ func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResul
 	})
 }
 
-// siteEndpoint returns the endpoint in --hub, or the one on the host of the feed's cloud.
+// siteEndpoint returns the endpoint in --hub, otherwise the endpoint on the host of the feed's
+// cloud.
 func (g *pinging) siteEndpoint(doc hubclient.Document, readErr error) (string, error) {
 	if g.hub != "" {
 		return g.endpointBelow(g.hub)
@@ -111,8 +112,8 @@ func (g *pinging) siteEndpoint(doc hubclient.Document, readErr error) (string, e
 	return g.endpointBelow(u.Scheme + "://" + u.Host)
 }
 
-// siteOf returns the site to name: from the flags, otherwise from the feed, otherwise the
-// URL of the feed.
+// siteOf returns the site to ping for. The site is in the flags, otherwise in the feed, otherwise
+// it is the URL of the feed.
 func (g *pinging) siteOf(name string, doc hubclient.Document) weblogs.Ping {
 	p := weblogs.Ping{Name: g.name, URL: g.site}
 	if f, err := feed.ParseBytes(doc.Body, &feed.Options{URL: doc.Final}); err == nil {
@@ -136,7 +137,7 @@ func (g *pinging) siteOf(name string, doc hubclient.Document) weblogs.Ping {
 	return p
 }
 
-// pingWebSub notifies the hub in --hub, or all hubs that the feed names.
+// pingWebSub pings the hub in --hub, or all hubs that the feed names.
 func (g *pinging) pingWebSub(ctx context.Context, name string) []hubclient.PingResult {
 	hubs, topic := []string{}, name
 	if g.hub != "" {
@@ -155,7 +156,7 @@ func (g *pinging) pingWebSub(ctx context.Context, name string) []hubclient.PingR
 	return g.publish(ctx, hubs, topic)
 }
 
-// publish notifies each hub of the topic.
+// publish pings each hub for the topic.
 func (g *pinging) publish(ctx context.Context, hubs []string, topic string) []hubclient.PingResult {
 	var out []hubclient.PingResult
 	for _, hub := range hubs {

@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// follow keeps one feed registered until ctx ends. It returns an error when it stops
-// trying; the error is printed already.
+// follow keeps one feed registered until ctx ends. It returns an error when it stops trying; it has
+// already printed that error.
 //
 // spec:rsscloud-2003#reregister-at-start
 func (l *listener) follow(ctx context.Context, f *followed) error {
@@ -38,7 +38,7 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 		if final {
 			err = refused
 		}
-		// Random, to spread the load on a hub that restarts.
+		// The delay is random, so that many listeners do not call a restarting hub at the same time.
 		next := pause.Next()
 		next += rand.N(next/5 + 1)
 		l.emit(record{Event: "error", Feed: f.url, Message: fmt.Sprintf("%s; trying again in %s", shell.Sentence(err), shell.FormatDuration(next.Round(time.Second)))})
@@ -48,14 +48,14 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 	}
 }
 
-// Time between two attempts to read a feed whose server is not running yet.
+// Minimum and maximum time between two attempts to read a feed whose server is not running yet.
 const (
 	minWait = time.Second
 	maxWait = 5 * time.Second
 )
 
-// registerFirst calls register. Before the first registration of f it also waits for
-// the server, so that both may be started in any order.
+// registerFirst calls register. Before the first registration of f, it waits until the feed's
+// server is running, so that the user can start the server and the command in any order.
 func (l *listener) registerFirst(ctx context.Context, f *followed) error {
 	pause, printed := shell.Backoff{Min: minWait, Max: maxWait}, ""
 	for {
@@ -74,7 +74,7 @@ func (l *listener) registerFirst(ctx context.Context, f *followed) error {
 	}
 }
 
-// register tries once and prints a successful registration.
+// register tries to register once. It prints a successful registration.
 func (l *listener) register(ctx context.Context, f *followed) error {
 	got, err := l.way.register(ctx, f)
 	if err != nil {
@@ -92,12 +92,12 @@ func (l *listener) register(ctx context.Context, f *followed) error {
 	return nil
 }
 
-// outage is the clock difference that shows that this machine was suspended; meanwhile
-// notifications may have failed.
+// outage is the jump of the clock that shows that this machine was suspended. Notifications may
+// have failed during the suspension.
 const outage = 10 * time.Minute
 
-// hold waits for the time of the renewal. It uses the wall clock because a machine must
-// renew after it was suspended.
+// hold waits for the time of the renewal. It uses the wall clock, because the command must renew at
+// once after the machine was suspended.
 //
 // spec:cnws-2003#confirm-after-outage
 func (l *listener) hold(ctx context.Context, f *followed) error {

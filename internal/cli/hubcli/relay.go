@@ -27,12 +27,12 @@ Works on the running server, or on the data folder when none runs.`)
 }
 
 const (
-	relayPatience = 5 * time.Second // for the hub's answer, before the state "pending" is printed
+	relayPatience = 5 * time.Second // maximum wait for the hub's reply; then the command prints the state "pending"
 	relayLook     = 100 * time.Millisecond
 )
 
-// relayEndpoint adds the usual path to the URL of a hub without a path, except for
-// WebSub, whose endpoint may be at the root.
+// relayEndpoint appends the usual path of the endpoint to the URL of a hub without a path. It
+// leaves WebSub URLs unchanged, because a WebSub endpoint may be at the root.
 func relayEndpoint(via, hub string) string {
 	base := strings.TrimRight(hub, "/")
 	switch u, err := url.Parse(base); {
@@ -96,7 +96,7 @@ The command prints the hub's answer, or "pending" after five seconds without an 
 	return c
 }
 
-// answeredRelay waits for the hub's answer, at most relayPatience.
+// answeredRelay waits for the hub's reply, at most relayPatience.
 func answeredRelay(ctx context.Context, s *shell.Connection, r client.Relay) (client.Relay, error) {
 	ctx, cancel := context.WithTimeout(ctx, relayPatience)
 	defer cancel()

@@ -53,8 +53,8 @@ func (p *commands) printSubscriptions(list func(func(client.Subscription, error)
 	})
 }
 
-// ending formats the expiry of a subscription. A subscription without an expiry has the
-// end of the year 9999.
+// ending formats the expiry of a subscription. The server represents a subscription without an
+// expiry by the end of the year 9999.
 //
 // spec:cnws-2003#no-expiry
 func ending(at time.Time) string {

@@ -121,7 +121,7 @@ func (a *subscriptionRequest) run(ctx context.Context, topic string) error {
 	return a.end(ctx, out, err)
 }
 
-// read returns the subscription of the command line.
+// read returns the subscription that the command line describes.
 func (a *subscriptionRequest) read(topic string) (websub.Subscription, error) {
 	s := websub.Subscription{Topic: topic, Callback: a.callback, Secret: a.secret}
 	if a.callback == "" {
@@ -155,7 +155,7 @@ func (a *subscriptionRequest) read(topic string) (websub.Subscription, error) {
 	return s, nil
 }
 
-// end prints the result.
+// end prints the result of the request.
 func (a *subscriptionRequest) end(ctx context.Context, out requestResult, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -180,8 +180,8 @@ func (a *subscriptionRequest) end(ctx context.Context, out requestResult, err er
 	return nil
 }
 
-// namedHub returns the endpoints to try for --hub: the URL itself and, for the URL of a
-// server without a path, the usual endpoint.
+// namedHub returns the endpoints to try for --hub: the URL itself and, if the URL has no path, the
+// usual endpoint on that server.
 func namedHub(hub string) []string {
 	if u, err := url.Parse(hub); err == nil && u.Host != "" && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" {
 		return []string{hub, u.Scheme + "://" + u.Host + "/websub"}

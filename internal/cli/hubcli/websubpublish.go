@@ -45,7 +45,7 @@ If a hub accepts the request, it checks afterwards whether the topic changed.
 	return c
 }
 
-// published is a hub's answer for one topic, as --json prints it.
+// published is a hub's response for one topic, as --json prints it.
 type published struct {
 	Topic   string  `json:"topic"`
 	Hub     string  `json:"hub,omitempty"`
@@ -54,7 +54,7 @@ type published struct {
 	TookMS  float64 `json:"took_ms"`
 }
 
-// hubTopics is one hub and the topics of its request.
+// hubTopics is one hub and the topics to ping the hub for.
 type hubTopics struct {
 	hub    string
 	topics []string
@@ -90,11 +90,11 @@ func (u *publishing) run(ctx context.Context, topics []string) error {
 	return nil
 }
 
-// readTopicsAtOnce limits concurrent reads of topics.
+// readTopicsAtOnce is the maximum number of topics that are read at the same time.
 const readTopicsAtOnce = 4
 
 // groupByHub groups the topics by hub. failed reports that some topics could not be read;
-// the errors are printed already.
+// groupByHub has already printed their errors.
 func (u *publishing) groupByHub(ctx context.Context, topics []string) (list []hubTopics, failed bool, err error) {
 	if u.hub != "" {
 		return []hubTopics{{u.hub, compacted(topics)}}, false, nil
@@ -132,7 +132,7 @@ func (u *publishing) groupByHub(ctx context.Context, topics []string) (list []hu
 	return list, failed, err
 }
 
-// compacted removes duplicates and keeps the order.
+// compacted returns a list without duplicates, in the same order.
 func compacted(list []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool {
@@ -142,8 +142,9 @@ func compacted(list []string) []string {
 	})
 }
 
-// report pings a hub of some topics and prints its answer. After a refusal it repeats
-// the request for each topic, because the hub may refuse one topic or accept only one.
+// report pings a hub for some topics and prints the response. If the hub rejects the request,
+// report repeats the request for each topic, because the hub may reject only one topic, or may
+// accept only one topic in a request.
 func (u *publishing) report(ctx context.Context, hub string, topics []string) (ok bool, err error) {
 	client := u.p.WebSubClient()
 	begun := time.Now()

@@ -21,17 +21,17 @@ import (
 // Client calls hubs with the network and the streams of a shell.
 type Client struct{ *shell.Shell }
 
-// Document is the response of the server of a feed.
+// Document is a feed, or another document, with the data of its HTTP response.
 type Document struct {
 	URL      string // requested URL
 	Final    string // URL after redirects
 	Body     []byte
-	Type     string    // Content-Type; "" if absent
-	Modified time.Time // Last-Modified; zero if absent
+	Type     string    // Content-Type of the response; "": absent
+	Modified time.Time // Last-Modified of the response; zero: absent
 }
 
-// ReadFeed fetches a feed. It allows private addresses, because it has the rights of the user
-// who runs the command.
+// ReadFeed fetches a feed. It may connect to private addresses, because it has the rights of the
+// user who runs the command.
 func (p *Client) ReadFeed(ctx context.Context, feed string) (Document, error) {
 	ctx, cancel := context.WithTimeout(ctx, shell.FeedTimeout)
 	defer cancel()
@@ -73,14 +73,14 @@ func (p *Client) ReadFeed(ctx context.Context, feed string) (Document, error) {
 	return d, nil
 }
 
-// UnreadableError is a document that could not be read.
+// UnreadableError means that a document could not be read.
 type UnreadableError struct {
 	URL       string
 	Cause     error
-	Temporary bool // a later attempt may succeed
+	Temporary bool // whether a later attempt may succeed
 }
 
-// Error names the document and the cause.
+// Error returns a sentence with the URL and the cause.
 func (e UnreadableError) Error() string { return e.URL + " cannot be read: " + e.Cause.Error() }
 
 // Unwrap returns the cause.
@@ -102,7 +102,7 @@ func errorStatus(url string, status int) error {
 	return UnreadableError{url, why, status >= 500 || status == http.StatusTooManyRequests}
 }
 
-// Cloud finds the feed's <cloud> element.
+// Cloud parses the <cloud> element of the feed.
 func (d Document) Cloud() (rsscloud.Cloud, error) {
 	c, err := rsscloud.FindCloud(d.Body, d.Final)
 	if errors.Is(err, rsscloud.ErrNoCloud) {
@@ -111,13 +111,14 @@ func (d Document) Cloud() (rsscloud.Cloud, error) {
 	return c, err
 }
 
-// item is the part of a feed item that is printed.
+// item is the part of a feed item that commands print.
 type item struct {
 	Title, Link, Text string
-	At                time.Time // publication time; zero if unknown
+	At                time.Time // publication time; zero: unknown
 }
 
-// String returns the title, else the text, else the link, in one line.
+// String returns the title on one line. If the title is empty, it returns the text, otherwise the
+// link.
 func (i item) String() string {
 	text := i.Title
 	if text == "" {

@@ -14,7 +14,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// RefusedError means that a hub refused a request. Repeating the request soon is useless.
+// RefusedError means that a hub rejected a request. A repeated request would fail too.
 type RefusedError struct{ msg string }
 
 // Error returns the message of the hub.
@@ -23,7 +23,7 @@ func (e RefusedError) Error() string { return e.msg }
 // Refusedf returns a RefusedError with a formatted message.
 func Refusedf(format string, args ...any) error { return RefusedError{fmt.Sprintf(format, args...)} }
 
-// ErrTemporary marks errors after which a later attempt may succeed.
+// ErrTemporary is in the chain of errors after which a later attempt may succeed.
 var ErrTemporary = errors.New("the hub is temporarily unavailable")
 
 type againError struct{ error }
@@ -33,8 +33,8 @@ func (e againError) Unwrap() []error { return []error{e.error, ErrTemporary} }
 // Temporary marks err with ErrTemporary.
 func Temporary(err error) error { return againError{err} }
 
-// Rejected returns the error of a response with an error status. msg is a sentence with the
-// status.
+// Rejected returns the error for a response with an error status. msg is a sentence that contains
+// the status. retry is the time after which the hub accepts a new attempt; 0: unknown.
 func Rejected(hub string, status int, msg string, retry time.Duration) error {
 	text := fmt.Sprintf("the hub at %s rejected the request: %s", hub, strings.TrimSuffix(shell.Clip(msg, 600), "."))
 	if retry > 0 {
@@ -46,7 +46,7 @@ func Rejected(hub string, status int, msg string, retry time.Duration) error {
 	return RefusedError{text}
 }
 
-// Unreachable returns the error of a hub that sent no complete response.
+// Unreachable returns the error for a hub that sent no complete response.
 func Unreachable(hub string, err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e
@@ -54,7 +54,8 @@ func Unreachable(hub string, err error) error {
 	return Temporary(fmt.Errorf("the hub at %s cannot be reached: %w", hub, shell.PlainNetError(err)))
 }
 
-// CheckURL validates a URL of the command line; name is its flag or argument.
+// CheckURL validates a URL in the command line. name is the flag or the argument that contains the
+// URL.
 func CheckURL(name, u string) error {
 	err := websub.CheckURL(name, u)
 	if e, ok := errors.AsType[*websub.Error](err); ok {
@@ -63,7 +64,7 @@ func CheckURL(name, u string) error {
 	return err
 }
 
-// IsNoHub reports whether err means that a server has no hub at the URL.
+// IsNoHub reports whether err means that the server at a URL has no hub.
 func IsNoHub(err error) bool {
 	e, ok := errors.AsType[*websub.Error](err)
 	return ok && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType, http.StatusNotImplemented}, e.Status)
@@ -74,7 +75,8 @@ func (p *Client) WebSubClient() websub.Client {
 	return websub.Client{HTTP: p.HTTP, UserAgent: p.UserAgent()}
 }
 
-// FindHubs reads a topic and returns its hubs and its canonical URL. Errors are sentences.
+// FindHubs reads a topic and returns its hubs and its canonical URL. Errors are sentences for
+// users.
 func (p *Client) FindHubs(ctx context.Context, topic string) (websub.Discovery, error) {
 	ctx, cancel := context.WithTimeout(ctx, shell.FeedTimeout)
 	defer cancel()
@@ -98,8 +100,8 @@ func (p *Client) FindHubs(ctx context.Context, topic string) (websub.Discovery, 
 	return d, fmt.Errorf("%s cannot be read: %s", topic, strings.TrimPrefix(err.Error(), "websub: "))
 }
 
-// WebSubError describes a failed request to a hub. The result is a RefusedError or wraps
-// ErrTemporary.
+// WebSubError returns a plain error for a failed request to a hub. It is a RefusedError or has
+// ErrTemporary in its chain.
 func WebSubError(hub string, err error) error {
 	if err == nil {
 		return nil

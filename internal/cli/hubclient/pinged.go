@@ -21,15 +21,15 @@ type PingResult struct {
 	Msg     string  `json:"msg"`
 	TookMS  float64 `json:"took_ms"`
 
-	// The outcome, if the hub reports it.
-	Outcome     string `json:"outcome,omitempty"` // a state of rsscloud.Outcome
+	// Outcome and the following fields are set only if the hub reports the outcome of the ping.
+	Outcome     string `json:"outcome,omitempty"` // state of the ping, as in rsscloud.Outcome
 	Subscribers *int64 `json:"subscribers,omitempty"`
 	Page        string `json:"page,omitempty"` // URL of a page about the feed
 
-	Failed bool `json:"-"` // the ping failed; false if the hub refused it
+	Failed bool `json:"-"` // the ping reached no hub; false if the hub rejected the ping
 }
 
-// TimePing runs one ping and measures its duration.
+// TimePing calls do, which sends one ping, and measures its duration.
 func TimePing(feed, endpoint string, do func() (ok bool, msg string, err error)) PingResult {
 	out := PingResult{Feed: feed, Via: endpoint}
 	begun := time.Now()
@@ -64,7 +64,7 @@ func (p *Client) PrintPing(out PingResult, asJSON bool) error {
 	return nil
 }
 
-// HubError describes a failed request to a hub.
+// HubError returns a plain error for a failed request to a hub.
 func HubError(endpoint string, err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("the hub at %s cannot be reached: %w", endpoint, e.Err)
@@ -106,7 +106,7 @@ func notifiedWords(n *int64) string {
 	return fmt.Sprintf("%d subscribers are notified", *n)
 }
 
-// outcomeWords describes the outcome of a ping; "" if unknown.
+// outcomeWords describes the outcome of a ping; "": the outcome is unknown.
 func (p *PingResult) outcomeWords() string {
 	text := ""
 	switch p.Outcome {

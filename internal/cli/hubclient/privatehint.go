@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// Settings that allow a server to fetch from and call private addresses.
+// Settings of a server that allow it to fetch from private addresses and to call them.
 const (
 	settingFetch    = "egress.allow-fetch"
 	settingCallback = "egress.allow-callback"
 )
 
-// ExplainRefusal adds to the message of a hub that refused a private address the setting that
-// allows the address. Hubs do not name the setting in public responses.
+// ExplainRefusal returns the message of a hub, with a hint if the hub rejected a private address.
+// The hint names the setting that allows the address, because hubs do not name the setting in
+// public responses.
 func ExplainRefusal(message, feed string) string {
 	setting := ""
 	switch {

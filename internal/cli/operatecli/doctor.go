@@ -16,7 +16,8 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// longestWatch is one working day; use listen for a longer time.
+// longestWatch is the maximum value of --watch, about one working day. The command listen can watch
+// for a longer time.
 const longestWatch = 12 * time.Hour
 
 func (p *commands) doctor() *cobra.Command {
@@ -74,13 +75,13 @@ warnings as problems.`,
 	return c
 }
 
-// examination is one run of the command.
+// examination is one run of the command doctor.
 type examination struct {
 	p                    *commands
 	json, noPing, strict bool
 	hub, callback        string
 	watch                time.Duration
-	subject              string // of the last printed finding
+	subject              string // subject of the last printed finding
 }
 
 func (e *examination) run(ctx context.Context, feed string) error {
@@ -115,11 +116,11 @@ func (e *examination) run(ctx context.Context, feed string) error {
 
 // Columns of the text output.
 const (
-	findingColumn = 11 // column of the text
+	findingColumn = 11 // column at which the texts of findings begin
 	findingWidth  = 80
 )
 
-// report prints a finding immediately, to show progress.
+// report prints a finding at once, so that the user sees the progress.
 func (e *examination) report(c doctor.Check) {
 	if e.json {
 		return
@@ -148,10 +149,10 @@ func (e *examination) report(c doctor.Check) {
 			fmt.Fprintf(&b, "%*s%s\n", findingColumn+4, "", shell.Clean(line))
 		}
 	}
-	_, _ = b.WriteTo(e.p.Out) // the summary reports write errors
+	_, _ = b.WriteTo(e.p.Out) // ignore the error: printing the summary reports write errors
 }
 
-// wrap writes a text in lines, after the existing text of the first line.
+// wrap writes a text in lines of limited width. The first line continues the last line in b.
 func wrap(b *bytes.Buffer, text string) {
 	at := findingColumn
 	for i, word := range strings.Fields(shell.Clean(text)) {
@@ -171,7 +172,7 @@ func wrap(b *bytes.Buffer, text string) {
 	b.WriteByte('\n')
 }
 
-// end prints the summary or, with --json, the whole object.
+// end prints the summary or, with --json, the complete result.
 func (e *examination) end(r doctor.Report) error {
 	if e.json {
 		return shell.JSONLines(e.p.Out).Encode(r)

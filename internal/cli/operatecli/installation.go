@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// installation checks the server or the data folder.
+// installation checks the installation: the running server, or the data folder.
 func (e *examination) installation(c *cobra.Command) error {
 	for _, name := range []string{"hub", "no-ping", "watch", "callback"} {
 		if c.Flags().Changed(name) {
@@ -40,8 +40,8 @@ func (e *examination) installation(c *cobra.Command) error {
 	return nil
 }
 
-// lookAtInstallation lets the running server perform the checks, or performs them here.
-// A store that does not open is a finding; the other checks still run.
+// lookAtInstallation asks the running server for the checks, or runs the checks in this process. If
+// the store cannot be opened, that is a finding, and the other checks still run.
 func (p *commands) lookAtInstallation(c *cobra.Command) (found client.Installation, where string, err error) {
 	err = p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 		if where = "the server at " + s.Where; !s.Running {

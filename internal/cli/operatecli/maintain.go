@@ -97,7 +97,7 @@ func (p *commands) printStatus(s *shell.Connection, st client.Status) {
 	}
 }
 
-// healthcheck is for container images without curl.
+// healthcheck returns a command that checks the server's health, for container images without curl.
 func (p *commands) healthcheck() *cobra.Command {
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "healthcheck",

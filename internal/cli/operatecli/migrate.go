@@ -64,7 +64,7 @@ folder; with PostgreSQL the key stays in the data folders of the servers.
 	return c
 }
 
-// place formats a folder, or a database URL without its password.
+// place formats the location of the data: a folder, or a database URL without its password.
 func place(s string) string {
 	if store.IsDatabaseURL(s) {
 		return config.Redact(s)
@@ -99,7 +99,7 @@ func (p *commands) printTables(from, to string, r *store.Result) error {
 	return nil
 }
 
-// printPlaced prints the places of the old database and of the key.
+// printPlaced prints where the old database and the key are now.
 func (p *commands) printPlaced(r *store.Result) {
 	if r.Aside != "" {
 		fmt.Fprintf(p.Err, "The previous database is now %s.\n", shell.Clean(r.Aside))
@@ -109,7 +109,7 @@ func (p *commands) printPlaced(r *store.Result) {
 	}
 }
 
-// stages shows the progress of a move.
+// stages returns a function that displays the progress of a migration.
 func stages(bar *shell.Progress) func(store.Progress) {
 	return func(s store.Progress) {
 		switch s.Stage {

@@ -80,7 +80,7 @@ func (p *commands) restore() *cobra.Command {
 
 // restored is the output of restore --json.
 type restored struct {
-	SHA256 string           `json:"sha256,omitempty"` // of the content; "": the file has none
+	SHA256 string           `json:"sha256,omitempty"` // SHA-256 of the content; "": the file does not contain one
 	Schema int64            `json:"schema"`
 	Rows   map[string]int64 `json:"rows"`
 	Newest time.Time        `json:"newest,omitzero"` // time of the newest row of the log

@@ -79,7 +79,7 @@ value of --database.`,
 	return c
 }
 
-// running returns the settings of the running server.
+// running returns the settings of the running server, with their sources.
 func (p *commands) running(c *cobra.Command) (*config.Effective, error) {
 	text, source, origin := map[string]string{}, map[string]string{}, map[string]string{}
 	err := p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {

@@ -37,7 +37,7 @@ part of the URL of their page.
 		Example: "  cloudburst user add alice\n  cloudburst user add alice --password-file /run/secrets/alice",
 		Args:    shell.Between(1, 1, "the NAME of one user"),
 		RunE: func(c *cobra.Command, args []string) error {
-			// Check before the password prompt.
+			// Check the name before the prompt for the password.
 			if err := account.CheckName(args[0]); err != nil {
 				return shell.AsUsageError(err)
 			}

@@ -121,7 +121,7 @@ func (p *commands) userImport() *cobra.Command {
 	return c
 }
 
-// writeMoved writes old and new URLs as CSV with a header.
+// writeMoved writes the old and the new URLs as CSV with a header line.
 func (p *commands) writeMoved(name string, moved []client.MovedURL) error {
 	write := func(w io.Writer) (int64, error) {
 		out := csv.NewWriter(w)
@@ -139,7 +139,7 @@ func (p *commands) writeMoved(name string, moved []client.MovedURL) error {
 	return err
 }
 
-// phases shows the progress of each phase.
+// phases displays the progress of each phase of an import.
 type phases struct {
 	p    *commands
 	name string

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// scopeList is the flag --scope: words separated by commas; the flag may be repeated.
+// scopeList is the value of the flag --scope: words separated by commas. The flag may be repeated.
 type scopeList struct{ list *[]string }
 
 func (s scopeList) String() string {
@@ -38,7 +38,7 @@ func (s scopeList) Set(text string) error {
 	return nil
 }
 
-// completeScopes suggests the scopes that are not in the list yet.
+// completeScopes suggests the scopes that the typed list does not contain yet.
 func completeScopes(_ *cobra.Command, _ []string, typed string) (offers []string, _ cobra.ShellCompDirective) {
 	before := typed[:strings.LastIndex(typed, ",")+1]
 	for _, word := range account.Scopes() {
@@ -77,7 +77,7 @@ once: the server stores a hash of it.
 		},
 	})
 	c.Flags().Var(scopeList{&r.Scopes}, "scope", "permissions (`words`: "+strings.Join(account.Scopes(), ", ")+")")
-	// The only error is an unknown flag; the flag was added one line above.
+	// This cannot fail: the only error is an unknown flag, and the line above adds the flag.
 	_ = c.RegisterFlagCompletionFunc("scope", completeScopes)
 	c.Flags().StringVar(&r.Label, "label", "", "`text` to identify the token, shown in lists")
 	return c

@@ -18,8 +18,8 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// reader sends requests as a feed reader does, one hop at a time, and records each answer.
-// It may connect to all addresses that the user can connect to.
+// reader sends requests as a feed reader does and records each response. Each request follows no
+// redirect. The reader may connect to all addresses that the user can connect to.
 type reader struct {
 	http  rsscloud.HTTPClient
 	agent string
@@ -27,17 +27,17 @@ type reader struct {
 
 func (p *commands) reader() *reader { return &reader{p.SingleHopClient(), p.UserAgent()} }
 
-// exchange is one check, over its redirects.
+// exchange is one check of a feed, with all redirects.
 type exchange struct {
 	answer      polling.Answer
-	body        []byte // decoded
-	protocol    string // "HTTP/2.0"
+	body        []byte // decoded body
+	protocol    string // protocol of the response, such as "HTTP/2.0"
 	coding      string
-	transferred int64 // bytes of the body
+	transferred int64 // size in bytes of the body as it was sent, possibly compressed
 }
 
-// get reads a URL and follows redirects; before holds the earlier hops. It sends the
-// validators only to the URL that they belong to.
+// get reads a URL and follows redirects. before has the earlier hops. get sends the validators only
+// to the URL that they belong to.
 func (r *reader) get(ctx context.Context, from string, v polling.Validators, before []polling.Hop) exchange {
 	ctx, cancel := context.WithTimeout(ctx, shell.FeedTimeout)
 	defer cancel()
@@ -83,7 +83,7 @@ func (r *reader) ask(ctx context.Context, u string, v polling.Validators) (*http
 	return r.http.Do(req)
 }
 
-// take reads the final answer.
+// take reads the final response into the exchange.
 func (e *exchange) take(res *http.Response) {
 	defer res.Body.Close()
 	a := &e.answer
@@ -97,7 +97,7 @@ func (e *exchange) take(res *http.Response) {
 	e.transferred = counted.n
 	switch {
 	case a.Status < 200 || a.Status > 299:
-		a.Detail = shell.TidyTitle(pageTitle(e.body)) // an incomplete body of an error response is no further error
+		a.Detail = shell.TidyTitle(pageTitle(e.body)) // ignore read errors: the response is an error anyway
 	case err != nil:
 		a.Error, a.Detail = kindOf(err), "reading its response failed: "+shell.PlainNetError(err).Error()
 	case len(e.body) > shell.MaxFeed:
@@ -107,7 +107,7 @@ func (e *exchange) take(res *http.Response) {
 	}
 }
 
-// counter counts the bytes read through it.
+// counter counts the bytes that are read through it.
 type counter struct {
 	r io.Reader
 	n int64
@@ -119,7 +119,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pageTitle returns the title of an HTML error page, or the content of a plain text.
+// pageTitle returns the title of an HTML error page, or the text of a plain text page.
 func pageTitle(body []byte) string {
 	body = body[:min(len(body), 4<<10)]
 	low := bytes.ToLower(body)

@@ -64,7 +64,7 @@ what a reader would do in this case.`,
 // explanation is the output of --json for one URL.
 type explanation struct {
 	Input      string               `json:"input"`
-	URL        string               `json:"url,omitempty"` // after redirects
+	URL        string               `json:"url,omitempty"` // URL after redirects
 	Status     int                  `json:"status,omitempty"`
 	Protocol   string               `json:"protocol,omitempty"`
 	Redirects  []explainedRedirect  `json:"redirects,omitempty"`
@@ -77,10 +77,10 @@ type explanation struct {
 	Title      string               `json:"title,omitempty"`
 	Items      int                  `json:"items,omitempty"`
 	Newest     time.Time            `json:"newest,omitzero"`
-	Spacing    float64              `json:"spacing,omitempty"` // seconds between posts
+	Spacing    float64              `json:"spacing,omitempty"` // average time between posts in seconds
 	Validators *explainedValidators `json:"validators,omitempty"`
 	Cache      *explainedCache      `json:"cache,omitempty"`
-	Hints      feed.Hints           `json:"hints,omitzero"` // as in the feed
+	Hints      feed.Hints           `json:"hints,omitzero"` // hints in the feed
 	Next       *polling.Decision    `json:"next,omitempty"`
 	Push       []explainedPush      `json:"push,omitempty"`
 	Problems   int                  `json:"problems"`
@@ -90,15 +90,15 @@ type explanation struct {
 	p       *commands
 	now     time.Time
 	variant string
-	header  http.Header // headers of the first answer
+	header  http.Header // headers of the first response
 }
 
 type explainedRedirect struct {
-	Status   int    `json:"status,omitempty"` // none of a document
+	Status   int    `json:"status,omitempty"` // HTTP status of the redirect; 0: the document itself redirects
 	From     string `json:"from"`
 	To       string `json:"to"`
 	Document bool   `json:"document,omitempty"`
-	Lasting  bool   `json:"lasting"` // a reader would eventually store it
+	Lasting  bool   `json:"lasting"` // feed readers eventually store the new URL
 	Means    string `json:"means"`
 }
 
@@ -114,11 +114,11 @@ type explainedCache struct {
 	CacheControl string  `json:"cacheControl,omitempty"`
 	Expires      string  `json:"expires,omitempty"`
 	Age          string  `json:"age,omitempty"`
-	Fresh        float64 `json:"fresh,omitempty"` // seconds
+	Fresh        float64 `json:"fresh,omitempty"` // time in seconds for which the response is fresh
 }
 
 type explainedPush struct {
-	Protocol string `json:"protocol"` // "rssCloud", "WebSub" or what JSON Feed names
+	Protocol string `json:"protocol"` // "rssCloud", "WebSub" or the type that a JSON Feed states
 	Via      string `json:"via,omitempty"`
 	URL      string `json:"url,omitempty"`
 	Problem  string `json:"problem,omitempty"`
@@ -127,7 +127,7 @@ type explainedPush struct {
 type explainedProblem struct {
 	Kind  string `json:"kind"`
 	Count int    `json:"count"`
-	Line  int    `json:"line,omitempty"` // line of the first one
+	Line  int    `json:"line,omitempty"` // line of the first problem
 	Text  string `json:"message"`
 }
 
@@ -163,7 +163,7 @@ func (e *explanation) fail(format string, args ...any) {
 	e.Error = &shell.InputError{Message: fmt.Sprintf(format, args...)}
 }
 
-// follow reads the feed and follows HTTP redirects and redirects in documents.
+// follow reads the feed. It follows HTTP redirects and redirects in documents.
 func (e *explanation) follow(ctx context.Context, r *reader, s polling.State) (exchange, *feed.Feed) {
 	got := r.get(ctx, e.Input, polling.Validators{}, nil)
 	for {
@@ -236,8 +236,8 @@ func (e *explanation) describeFeed(f *feed.Feed, s polling.State) {
 	}
 }
 
-// explainCloud names the hub of a <cloud>, or the error in the element. The default domain
-// is the host of the feed; the default port is that of the protocol.
+// explainCloud describes the hub of a <cloud> element, or the error in the element. If domain is
+// missing, it is the host of the feed; if port is missing, it is the default port of the protocol.
 func explainCloud(c feed.Cloud, feedURL string) explainedPush {
 	out := explainedPush{Protocol: "rssCloud", Via: c.Protocol}
 	element := fmt.Sprintf("<rss><channel><cloud domain=%s port=%s path=%s registerProcedure=%s protocol=%s/></channel></rss>",

@@ -38,7 +38,7 @@ func (e *explanation) print(asJSON, further bool) error {
 	return err
 }
 
-// printer prints one line. An empty name continues the previous line.
+// printer prints one line with a name and a text. An empty name continues the previous line.
 type printer func(name, format string, args ...any)
 
 func (e *explanation) printAnswer(row printer) {
@@ -129,7 +129,7 @@ func (e *explanation) printNext(row printer) {
 	row("next check", "%s: %s", strings.TrimPrefix(first, "next check "), rest)
 }
 
-// effectOf describes the effect of a hint.
+// effectOf describes the effect of a hint on the next check.
 func effectOf(c polling.Consideration, zone *time.Location) string {
 	at := ""
 	if !c.Until.IsZero() {

@@ -22,15 +22,15 @@ import (
 type explainer struct {
 	p        *commands
 	user     string
-	unknown  bool // do not look up the followers of the feed
-	exchange bool // print requests and responses
+	unknown  bool // treat the feed as one that nobody follows, and do not query the server
+	exchange bool // print the requests and responses
 	asJSON   bool
 
-	river *client.River // nil: no server and no data folder
+	river *client.River // stored data; nil: neither a server nor a data folder exists
 }
 
-// run explains one feed after the other: a followed feed from stored data, any other feed
-// by reading it.
+// run explains the feeds one after another. It explains a followed feed from stored data and reads
+// any other feed.
 func (x *explainer) run(c *cobra.Command, urls []string) error {
 	s, err := x.connect(c)
 	if err != nil {
@@ -54,8 +54,8 @@ func (x *explainer) run(c *cobra.Command, urls []string) error {
 	return nil
 }
 
-// connect finds the server or its data folder. If neither exists and no flag names one,
-// that is not an error: every feed can be explained as an unknown feed.
+// connect connects to the server or opens its data folder. If neither exists and no flag names one,
+// connect returns nil without an error, because every feed can be explained without stored data.
 func (x *explainer) connect(c *cobra.Command) (*shell.Connection, error) {
 	if x.unknown {
 		return nil, nil
@@ -82,7 +82,7 @@ func (x *explainer) connect(c *cobra.Command) (*shell.Connection, error) {
 	return nil, nil
 }
 
-// one explains one feed; it returns false after it printed an error.
+// one explains one feed. It returns false if it has printed an error.
 func (x *explainer) one(ctx context.Context, url string, further bool) (bool, error) {
 	if x.river != nil {
 		e, err := x.river.Explain(ctx, url)
@@ -183,7 +183,7 @@ func printKnownNext(row printer, e *client.Explanation) {
 	row("next check", "%s", nextWords(e))
 }
 
-// nextWords describes the next check. Its time is in the server's zone, in the same format
+// nextWords describes the next check. The time is in the server's time zone and in the same format
 // as the times of the hints.
 func nextWords(e *client.Explanation) string {
 	text, planned := strings.CutPrefix(e.Sentence, "next check ")

@@ -60,7 +60,7 @@ type filterAddition struct {
 	preview, asJSON bool
 }
 
-// complete builds the request from the words and flags.
+// complete fills in the request from the words and flags of the command line.
 func (a *filterAddition) complete(words []string) error {
 	a.when.Values = words
 	a.Conditions = []client.FilterCondition{a.when}
@@ -77,7 +77,8 @@ func (a *filterAddition) complete(words []string) error {
 	return nil
 }
 
-// addFilter adds or previews a filter and prints the result.
+// addFilter adds a filter and prints it. With --preview, it prints the effect of the filter and
+// does not add it.
 func (p *commands) addFilter(ctx context.Context, s *shell.Connection, a *filterAddition) error {
 	if a.preview {
 		found, err := s.River(a.user).PreviewFilter(ctx, a.FilterRequest)

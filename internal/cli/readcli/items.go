@@ -66,7 +66,8 @@ func itemRow(it *client.Item) []string {
 	return []string{it.At.Local().Format("2006-01-02 15:04"), shell.Clip(oneLine(it.Source.Title), 40), itemName(it, 100), it.Link}
 }
 
-// itemName returns the title of an item or, without a title, the first words of its text.
+// itemName returns the title of an item. For an item without a title, it returns the first words of
+// the text.
 func itemName(it *client.Item, limit int) string {
 	name := oneLine(it.Title)
 	if name == "" {
@@ -82,7 +83,7 @@ func itemName(it *client.Item, limit int) string {
 	return name
 }
 
-// oneLine joins a text with single spaces and removes control characters.
+// oneLine returns a text on one line, with single spaces and without control characters.
 func oneLine(s string) string { return strings.Join(strings.Fields(shell.Clean(s)), " ") }
 
 // printItemLine prints an item on one line, for output that is not a terminal.

@@ -30,14 +30,14 @@ sent, last_at, failures, problem, state, asked_at, decided_at, digest`
 
 func noticeVias() []string { return []string{"webhook", "email", "post", "mastodon"} }
 
-// digestNone is the word of the commands for a forwarding without digests.
+// digestNone is the value of --digest for a forwarding without digests.
 const digestNone = "none"
 
 func digestFlag(c *cobra.Command, value *string) {
 	shell.ChoiceFlag(c, value, "digest", "one email for the items of a day or a week", digestNone, "daily", "weekly")
 }
 
-// digestOf returns the value of --digest in the JSON API; nil: not set.
+// digestOf returns the value of --digest for the JSON API; nil: the flag is not set.
 func digestOf(c *cobra.Command, value string) *string {
 	switch {
 	case !c.Flags().Changed("digest"):
@@ -199,7 +199,7 @@ Pending items are sent at once, or with the next email. "notices list" prints th
 	return c
 }
 
-// aForwarding returns one forwarding of a user.
+// aForwarding returns one forwarding of a user by its ID.
 func aForwarding(ctx context.Context, r *client.River, id int64) (client.Forwarding, error) {
 	list, err := r.Forwardings(ctx)
 	if err != nil {
@@ -265,7 +265,8 @@ has not given consent yet, the command requests it again. "notices list" prints 
 	return c
 }
 
-// aNotice performs an action on one forwarding and prints the result.
+// aNotice creates the run function of a command that performs an action on one forwarding and
+// prints the result.
 func (p *commands) aNotice(c *cobra.Command, name string, act func(ctx context.Context, s *shell.Connection, id int64) (string, error)) error {
 	id, err := noticeID(name)
 	if err != nil {

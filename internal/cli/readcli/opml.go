@@ -50,7 +50,7 @@ if an input is not OPML or cannot be read; the other inputs are still processed.
 	return c
 }
 
-// outlineShow is one run of the command.
+// outlineShow is one run of the command opml show.
 type outlineShow struct {
 	p              *commands
 	problems, json bool
@@ -61,7 +61,7 @@ type outlineLine struct {
 	Input string `json:"input"`
 	*opml.Document
 	ProblemCount int            `json:"problemCount"`
-	Problems     []opml.Problem `json:"problems,omitzero"` // only with --problems; replaces the document's own list
+	Problems     []opml.Problem `json:"problems,omitzero"` // problems of the document, only with --problems; hides opml.Document.Problems
 }
 
 func (s *outlineShow) run(ctx context.Context, names []string) error {
@@ -103,7 +103,7 @@ func (s *outlineShow) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-// read reads one input or returns the error.
+// read reads and parses one input. If the input is not a valid document, it returns an InputError.
 func (s *outlineShow) read(ctx context.Context, from *shell.Inputs, name string) (*opml.Document, *shell.InputError) {
 	in, err := from.Read(ctx, name, nil)
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *outlineShow) read(ctx context.Context, from *shell.Inputs, name string)
 	return nil, failure
 }
 
-// fail prints the error of an invalid input, as text or as JSON.
+// fail prints the error of an invalid input to standard error and, with --json, as JSON.
 func (s *outlineShow) fail(out *bufio.Writer, name string, failure shell.InputError) error {
 	fmt.Fprintf(s.p.Err, "cloudburst: %s\n", failure.Message)
 	if !s.json {
@@ -140,7 +140,7 @@ func (s *outlineShow) fail(out *bufio.Writer, name string, failure shell.InputEr
 	return shell.JSONLines(out).Encode(shell.FailureLine{Input: name, Error: failure})
 }
 
-// tree prints a document as text. Write errors stay in out.
+// tree prints a document as text. The caller checks write errors by flushing out.
 func (s *outlineShow) tree(out *bufio.Writer, name string, d *opml.Document) {
 	fmt.Fprintln(out, outlineTitle(name, d))
 	if by := ownerOf(&d.Head); by != "" {
@@ -172,7 +172,7 @@ func (s *outlineShow) tree(out *bufio.Writer, name string, d *opml.Document) {
 	}
 }
 
-// outlineTitle returns the first line: the title and the number of entries.
+// outlineTitle returns the first line of the output: the title and the number of entries.
 func outlineTitle(name string, d *opml.Document) string {
 	title := shell.Clip(shell.Clean(sanitize.Text(d.Head.Title)), 200)
 	if title == "" {
@@ -212,7 +212,7 @@ func ownerOf(h *opml.Head) string {
 	return by
 }
 
-// outlineText returns one outline on one line.
+// outlineText returns the text of one outline on one line.
 func outlineText(o *opml.Outline) string {
 	text := shell.Clip(shell.Clean(sanitize.Text(o.Text)), 200)
 	if text == "" {

@@ -121,8 +121,8 @@ func (p *commands) printImported(res *client.ImportedOPML, follow bool) error {
 	return err
 }
 
-// awaitRead waits until each feed was read once. The interval of its requests grows with
-// the waiting time.
+// awaitRead waits until the server has read each feed once. It queries the server at intervals that
+// grow with the waiting time.
 func (p *commands) awaitRead(ctx context.Context, r *client.River, found int) error {
 	bar := shell.NewProgress(p.Err, "read")
 	defer bar.End()
@@ -147,7 +147,7 @@ func (p *commands) awaitRead(ctx context.Context, r *client.River, found int) er
 	}
 }
 
-// printHowToWatch prints where new items are shown.
+// printHowToWatch prints which page or command shows new items.
 func (p *commands) printHowToWatch(ctx context.Context, s *shell.Connection, user string) {
 	command := "cloudburst river"
 	if user != "" {

@@ -53,7 +53,7 @@ Works on the running server. On the data folder it shows stored items only.`,
 
 // riverLine is an item in the output of --json.
 type riverLine struct {
-	Event string `json:"event,omitempty"` // new, edited, withdrawn; "" for stored items
+	Event string `json:"event,omitempty"` // change of the item: new, edited or withdrawn; "" for stored items
 	client.Item
 }
 
@@ -64,16 +64,17 @@ type riverWatch struct {
 	r     *client.River
 	q     client.ItemQuery
 	print func(kind string, it *client.Item) error
-	seen  map[int64]int64 // Seq of each recently printed item
-	after int64           // Seq
+	seen  map[int64]int64 // key: ID of a recently printed item; value: Seq of the printed version
+	after int64           // greatest Seq that the command has received
 }
 
-// seenFor is the time for which printed items are remembered, in microseconds, the unit of Seq. It
-// is longer than the history of the stream.
+// seenFor is the time for which the command remembers printed items, in microseconds, the unit of
+// Seq. It is longer than the history of the stream.
 const seenFor = 60_000_000
 
 func (w *riverWatch) run(ctx context.Context, once bool) error {
-	// The stream sends the items that arrive during the read of the list.
+	// Remember the position of the stream before reading the list, so that the stream sends the
+	// items that arrive during the read.
 	st, err := w.r.Status(ctx)
 	if err != nil {
 		return err
@@ -135,7 +136,7 @@ func (w *riverWatch) follow(ctx context.Context) error {
 			pause.Reset()
 			w.after = max(w.after, e.Item.Seq)
 			if _, shown := w.seen[e.Item.ID]; !shown && e.Item.Seq <= begun {
-				return nil // a stored item beyond --limit
+				return nil // a stored item that --limit has excluded
 			}
 			printing = w.show(e.Kind, &e.Item)
 			return printing
@@ -155,7 +156,7 @@ func (w *riverWatch) follow(ctx context.Context) error {
 	}
 }
 
-// riverPrinter selects the format for the kind of output.
+// riverPrinter returns the function that prints items as JSON, for a terminal, or as plain lines.
 func (p *commands) riverPrinter(asJSON bool) func(kind string, it *client.Item) error {
 	out := bufio.NewWriter(p.Out)
 	human := shell.IsTerminal(p.Out)

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	widestText = 100 // columns
-	maxLines   = 6   // lines of the text of an item
-	maxNested  = 5   // nested items of an item
+	widestText = 100 // maximum columns of a text
+	maxLines   = 6   // maximum lines of the text of an item
+	maxNested  = 5   // maximum nested items that are printed of an item
 )
 
-// riverScreen prints items for a terminal: a rule for each day, a line for each feed, and
-// its items below. Write errors stay in w.
+// riverScreen prints items for a terminal: a horizontal line for each day, a line for each feed,
+// and the feed's items below. The caller checks write errors by flushing w.
 type riverScreen struct {
 	w     *bufio.Writer
 	width func() int
@@ -76,7 +76,7 @@ func (s *riverScreen) strong(line string) {
 	fmt.Fprintln(s.w, line)
 }
 
-// paragraph prints a text in a limited number of lines.
+// paragraph prints a text in at most limit lines.
 func (s *riverScreen) paragraph(text string, width int, indent string, limit int) {
 	rows := wrapped(text, max(width-len(indent), 10))
 	if len(rows) > limit {
@@ -88,7 +88,7 @@ func (s *riverScreen) paragraph(text string, width int, indent string, limit int
 	}
 }
 
-// address prints a URL on one line, so that terminals detect the link.
+// address prints a URL on one line, so that the terminal recognizes the link.
 func (s *riverScreen) address(before, url string) {
 	if url = shell.Clean(url); url != "" {
 		fmt.Fprintln(s.w, before+url)
@@ -101,7 +101,7 @@ func rule(text string, width int) string {
 	return left + strings.Repeat("─", max(width-columns(left), 4))
 }
 
-// wrapped breaks a text into lines of at most width columns, between words if possible.
+// wrapped splits a text into lines of at most width columns. It splits between words if possible.
 func wrapped(text string, width int) []string {
 	var rows []string
 	var row strings.Builder
@@ -144,8 +144,8 @@ func columns(s string) (n int) {
 	return n
 }
 
-// runeColumns returns the width of a character on a terminal: 0 for combining marks, 2 for
-// East Asian scripts and emoji, otherwise 1.
+// runeColumns returns the number of columns of a character on a terminal: 0 for combining marks, 2
+// for East Asian scripts and emoji, otherwise 1.
 func runeColumns(r rune) int {
 	switch {
 	case r < 0x300:

@@ -98,7 +98,7 @@ name.
 	return c
 }
 
-// intervalFlag parses the time between checks, in seconds.
+// intervalFlag parses the value of --every and returns the time between checks in seconds.
 func intervalFlag(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -110,7 +110,8 @@ func intervalFlag(text string) (int64, error) {
 	return int64(d / time.Second), nil
 }
 
-// addSources adds one feed after the other. An error does not stop the others.
+// addSources adds the feeds one after another. If one feed fails, it prints the error and adds the
+// others.
 func (p *commands) addSources(ctx context.Context, r *client.River, q client.SourceRequest, urls []string, asJSON bool) error {
 	failed := false
 	for _, u := range urls {
@@ -140,7 +141,7 @@ func (p *commands) addSources(ctx context.Context, r *client.River, q client.Sou
 	return nil
 }
 
-// withoutPassword removes a password from a URL.
+// withoutPassword returns a URL without the password.
 func withoutPassword(address string) string {
 	if u, err := url.Parse(address); err == nil && u.User != nil {
 		return u.Redacted()
@@ -241,7 +242,7 @@ const secretHelp = `On a terminal the command prompts for the secret and hides t
 secret is the first line of standard input or the content of --secret-file. It is never
 an argument, because other users of the machine can see arguments.`
 
-// loginFlag is the flag --login.
+// loginFlag is the value of the flag --login.
 type loginFlag struct {
 	kind, name string
 	set        bool
@@ -265,7 +266,7 @@ func (l *loginFlag) Set(text string) error {
 	return nil
 }
 
-// readLogin reads the secret for --login; nil without --login.
+// readLogin reads the secret for the login; nil: --login is not set.
 func (p *commands) readLogin(ctx context.Context, l loginFlag, file string) (*client.Login, error) {
 	switch {
 	case !l.set && file != "":
@@ -279,7 +280,7 @@ func (p *commands) readLogin(ctx context.Context, l loginFlag, file string) (*cl
 	return &client.Login{Kind: l.kind, Name: l.name, Secret: secret}, err
 }
 
-// readSecret reads an existing secret, so it prompts only once.
+// readSecret reads a secret that already exists, so it prompts only once.
 func (p *commands) readSecret(ctx context.Context, what, file string) (string, error) {
 	in, ok := p.In.(*os.File)
 	if file != "" || !ok || !shell.IsTerminal(in) {

@@ -177,7 +177,7 @@ changes of the feed, because feeds do not name CNWS hubs; --cnws none cancels th
 	return c
 }
 
-// hub returns the value of --cnws; nil: not set.
+// hub returns the value of --cnws; nil: the flag is not set.
 func (q *setFlags) hub(c *cobra.Command) *string {
 	switch {
 	case !c.Flags().Changed("cnws"):
@@ -188,7 +188,7 @@ func (q *setFlags) hub(c *cobra.Command) *string {
 	return &q.cnws
 }
 
-// change holds the values of the flags, except login and hub.
+// change returns the change that the flags describe, except the flags for the login and the hub.
 func (q *setFlags) change(c *cobra.Command) (change client.SourceChange, err error) {
 	if c.Flags().Changed("title") {
 		change.Title = &q.title
@@ -222,7 +222,8 @@ func (q *setFlags) change(c *cobra.Command) (change client.SourceChange, err err
 	return change, nil
 }
 
-// setSource changes the login last, because that may create a new source.
+// setSource applies a change to a source. It changes the login last, because a new login may create
+// a new source.
 func setSource(change client.SourceChange, login *client.Login, hub *string) sourceAct {
 	return func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
 		var err error
@@ -239,7 +240,7 @@ func setSource(change client.SourceChange, login *client.Login, hub *string) sou
 	}
 }
 
-const refreshAtOnce = 8 // concurrent feeds; the server limits the requests per host
+const refreshAtOnce = 8 // maximum number of feeds that are refreshed at the same time; the server also limits the requests per host
 
 func (p *commands) sourcesRefresh() *cobra.Command {
 	var user string
@@ -281,7 +282,7 @@ describes them. With --soon it prints one object: due and sources, the number of
 	return c
 }
 
-// refreshSoon makes all feeds due.
+// refreshSoon makes all feeds due, so that the server reads them soon.
 func (p *commands) refreshSoon(ctx context.Context, r *client.River, asJSON bool) error {
 	got, err := r.RefreshSources(ctx)
 	if err != nil {
@@ -296,11 +297,11 @@ func (p *commands) refreshSoon(ctx context.Context, r *client.River, asJSON bool
 
 // refreshLine is the output of --json for one feed.
 type refreshLine struct {
-	Input string            `json:"input"` // the URL, or the argument if it is not a followed feed
+	Input string            `json:"input"` // URL of the feed, or the argument if no followed feed matches it
 	Check *client.Check     `json:"check,omitempty"`
 	Error *shell.InputError `json:"error,omitempty"`
 
-	left bool // skipped: recently read, or its server requested a pause
+	left bool // the feed was skipped, because it was read recently or because its server requested a pause
 }
 
 // refreshing is one run of the command sources refresh.
@@ -349,7 +350,7 @@ func (f *refreshing) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-// list returns the named feeds, or all active feeds.
+// list returns the feeds that names contains, or all active feeds if names is empty.
 func (f *refreshing) list(ctx context.Context, names []string) (list []client.Source, err error) {
 	for _, name := range names {
 		s, err := f.r.Source(ctx, name)
@@ -376,7 +377,8 @@ func (f *refreshing) list(ctx context.Context, names []string) (list []client.So
 	return list, nil
 }
 
-// report prints one result. With several feeds, skipped ones are only counted.
+// report prints the result of one feed. If several feeds are refreshed, report only counts skipped
+// feeds.
 func (f *refreshing) report(l refreshLine) error {
 	switch {
 	case l.Check != nil:
@@ -400,7 +402,7 @@ func (f *refreshing) report(l refreshLine) error {
 	return f.out.Flush()
 }
 
-// refreshed yields the results in the order of completion.
+// refreshed refreshes the feeds in list and returns the results in the order of completion.
 func refreshed(ctx context.Context, r *client.River, list []client.Source) <-chan refreshLine {
 	todo, done := make(chan client.Source), make(chan refreshLine, len(list))
 	var group sync.WaitGroup

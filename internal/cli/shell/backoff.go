@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Backoff computes the delays between attempts: each is twice the previous one, up to Max.
+// Backoff computes the delays between attempts. Each delay is twice the previous delay, from Min up
+// to Max.
 type Backoff struct {
 	Min, Max time.Duration
 	last     time.Duration
@@ -23,7 +24,7 @@ func (b *Backoff) Next() time.Duration {
 	return b.last
 }
 
-// Wait waits for d, or until ctx ends; then it returns the error of ctx.
+// Wait waits for d. If ctx ends first, it returns the error of ctx.
 func Wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

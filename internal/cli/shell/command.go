@@ -20,19 +20,19 @@ const (
 	ExitUsage   = 2 // the command line or the configuration is invalid
 )
 
-// UsageError is a mistake in the command line, in contrast to a failure of the command.
+// UsageError is an error in the command line, not a failure of the command.
 type UsageError struct{ error }
 
 // Unwrap returns the wrapped error.
 func (e UsageError) Unwrap() error { return e.error }
 
-// AsUsageError marks err as a mistake in the command line.
+// AsUsageError marks err as an error in the command line.
 func AsUsageError(err error) error { return UsageError{err} }
 
 // Usagef returns a UsageError with a formatted message, like fmt.Errorf.
 func Usagef(format string, args ...any) error { return AsUsageError(fmt.Errorf(format, args...)) }
 
-// ErrReported is a failure that was already printed.
+// ErrReported means that the command has failed and has already printed the reason.
 var ErrReported = errors.New("failed")
 
 // Sentence returns the message of an error on one line, without control characters.
@@ -88,7 +88,8 @@ func subcommands(c *cobra.Command) []string {
 	return names
 }
 
-// Between checks the number of arguments; what describes them in errors. limit < 0 allows any number.
+// Between checks that a command has at least required and at most limit arguments. A negative limit
+// allows any number. what describes the arguments in errors.
 func Between(required, limit int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
@@ -129,9 +130,9 @@ func (o oneOf) Set(text string) error {
 	return fmt.Errorf("must be one of %s", strings.Join(o.words, ", "))
 }
 
-// nearWord returns the word that the user probably meant: the newest version of the typed
-// name (rss20 for "rss"), else the first word with that prefix, else the word with the
-// fewest edits; "" if no word is near.
+// nearWord returns the word that the user probably meant: the newest version of a typed format name
+// (rss20 for "rss"), otherwise the first word with that prefix, otherwise the word with the fewest
+// edits; "": no word is similar.
 func nearWord(typed string, words []string) string {
 	typed = strings.ToLower(typed)
 	first, newest := "", ""
@@ -140,7 +141,7 @@ func nearWord(typed string, words []string) string {
 		switch {
 		case !ok || typed == "":
 		case strings.Trim(rest, "0123456789") == "":
-			newest = w // versions are in order
+			newest = w // words list older versions first
 		case first == "":
 			first = w
 		}
@@ -148,18 +149,18 @@ func nearWord(typed string, words []string) string {
 	return cmp.Or(newest, first, config.Nearest(typed, words))
 }
 
-// ChoiceFlag adds a flag that accepts a fixed list of words, which completion suggests.
+// ChoiceFlag adds a flag that accepts a fixed list of words. Shell completion suggests the words.
 func ChoiceFlag(c *cobra.Command, value *string, name, usage string, words ...string) {
 	c.Flags().Var(oneOf{value, words}, name, usage+" (`word`: "+strings.Join(words, ", ")+")")
-	// The error would be that the flag does not exist; the line above adds it.
+	// This cannot fail: the only error is that the flag does not exist, and the line above adds it.
 	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// ExitCode is the exit code of another program, which has already printed its error.
+// ExitCode is the exit code of another program that has already printed its error.
 type ExitCode struct {
 	Program string
 	Code    int
 }
 
-// Error names the program and its code.
+// Error returns the name and the exit code of the program.
 func (e ExitCode) Error() string { return fmt.Sprintf("%s ended with exit code %d", e.Program, e.Code) }

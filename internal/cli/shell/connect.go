@@ -20,14 +20,14 @@ import (
 	"cloudburst/internal/config"
 )
 
-// adminFile, in the data folder, contains the address of the running server's admin
-// listener. It differs from the configured address if the configured port is 0.
+// adminFile is the name of a file in the data folder. It contains the address of the running
+// server's admin listener, which differs from the configured address if the configured port is 0.
 const adminFile = "admin.addr"
 
-// ProbeTimeout limits the wait for a server's first response.
+// ProbeTimeout is the maximum wait for the first response of a server.
 const ProbeTimeout = 3 * time.Second
 
-// ServerFlags adds the flags of commands that talk to a server.
+// ServerFlags adds the flags of commands that connect to a server.
 func ServerFlags(c *cobra.Command) *cobra.Command {
 	config.AddFlags(c.Flags(), "server", "admin.listen", "data", "database")
 	c.Flags().Lookup("admin.listen").Hidden = true // the former name of --server
@@ -37,8 +37,8 @@ func ServerFlags(c *cobra.Command) *cobra.Command {
 // Connection is a connection to the server, or to its data folder.
 type Connection struct {
 	*client.Client
-	Running bool   // a server is running; else this process has opened the data folder
-	Where   string // address or folder, for messages
+	Running bool   // a server is running; false: this process has opened the data folder
+	Where   string // address of the server, or data folder, for messages
 	close   func() error
 }
 
@@ -50,7 +50,8 @@ func (c *Connection) Close() error {
 	return c.close()
 }
 
-// WithServer connects, calls f and closes.
+// WithServer connects to the server, calls f and closes the connection. mayMake allows it to create
+// the data folder.
 func (p *Shell) WithServer(c *cobra.Command, mayMake bool, f func(ctx context.Context, s *Connection) error) error {
 	s, err := p.Connect(c, mayMake)
 	if err != nil {
@@ -66,8 +67,8 @@ func (p *Shell) WithServer(c *cobra.Command, mayMake bool, f func(ctx context.Co
 // maxNamed is the maximum number of users in an error.
 const maxNamed = 10
 
-// withUsers adds the existing users to an error about an unknown user. Commands talk to
-// the admin listener, whose clients may know all users.
+// withUsers adds the names of existing users to an error about an unknown user. The connection uses
+// the admin listener, so the client may see all users.
 func (c *Connection) withUsers(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*client.Error](err)
 	if !ok || e.Code != "not-found" || !strings.HasPrefix(e.Message, "There is no user ") {
@@ -89,8 +90,8 @@ func (c *Connection) withUsers(ctx context.Context, err error) error {
 	return fmt.Errorf("%w Users: %s", err, strings.Join(names, ", "))
 }
 
-// notAdmin returns an error if the listener at addr is the public one of a server, not
-// the admin listener; nil if the response does not decide it.
+// notAdmin returns an error if the listener at addr is the public listener of a server, not the
+// admin listener; nil: the response does not show which listener it is.
 func notAdmin(e *config.Effective, addr string, err error) error {
 	answer, ok := errors.AsType[*client.Error](err)
 	if !ok || answer.Code != "not-found" {
@@ -103,9 +104,10 @@ func notAdmin(e *config.Effective, addr string, err error) error {
 	return fmt.Errorf("%s, by default at %s", text, config.Default().Admin.Listen)
 }
 
-// Connect connects to the running server: at the address of --server or admin.listen if
-// one is set, else at the address in the data folder, else at the default address if the
-// data folder is the default. If no server responds, Connect opens the data folder.
+// Connect connects to the running server. It tries the address of --server or admin.listen if one
+// is set; otherwise the address in the data folder; otherwise the default address if the data
+// folder is the default. If no server responds, Connect opens the data folder. mayMake allows it to
+// create the data folder.
 func (p *Shell) Connect(c *cobra.Command, mayMake bool) (*Connection, error) {
 	e, err := p.LoadConfig(c.Flags())
 	if err != nil {
@@ -131,12 +133,12 @@ func (p *Shell) Connect(c *cobra.Command, mayMake bool) (*Connection, error) {
 			return nil, fmt.Errorf("%s: %w", addr, err)
 		}
 	}
-	// A named server never means a new data folder in the default place.
+	// If the user names a server, Connect must not create a data folder at the default location.
 	named := (e.Config.Server != "" || e.Value("admin.listen").Source == config.FromFlag) && e.Value("data").Source == config.FromDefault
 	return p.openFolder(c.Context(), e, tried, mayMake && !named)
 }
 
-// ServerAddresses returns the addresses at which the admin listener may respond.
+// ServerAddresses returns the addresses to try for the admin listener.
 func ServerAddresses(e *config.Effective) ([]string, error) {
 	if e.Config.Server != "" {
 		return []string{e.Config.Server}, nil
@@ -179,10 +181,10 @@ func BaseURL(addr string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// NoFolderError reports that neither a server nor a data folder exists.
+// NoFolderError means that no server is running and that the data folder does not exist.
 type NoFolderError struct{ error }
 
-// openFolder opens the store in this process, without a listener.
+// openFolder opens the data folder in this process. The process does not listen on the network.
 func (p *Shell) openFolder(ctx context.Context, e *config.Effective, tried []string, mayMake bool) (*Connection, error) {
 	none := "no server is running"
 	if len(tried) > 0 {
@@ -204,7 +206,7 @@ func (p *Shell) openFolder(ctx context.Context, e *config.Effective, tried []str
 	if e.Config.Database != "" {
 		where = config.Redact(e.Config.Database)
 	}
-	// The handler accepts this host as its own.
+	// The handler accepts requests to this host name.
 	api := &client.Client{Base: "http://localhost", HTTP: inProcess{app.Admin()}}
 	return &Connection{Client: api, Where: where, close: app.Close}, nil
 }

@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// InOrder runs jobs concurrently and passes on their results in order.
+// InOrder runs jobs concurrently and passes their results to Take in the order of the jobs.
 type InOrder[T any] struct {
 	N       int // number of jobs
 	Workers int // maximum number of concurrent jobs
 	Work    func(ctx context.Context, i int) T
-	Take    func(i int, result T) error // called in order, never concurrently
+	Take    func(i int, result T) error // called with each result, in order and never concurrently
 	Idle    func(taken int)             // called every 100 ms while Take waits for a result; nil: never
 }
 
 const (
-	AheadPerWorker = 4 // results that may wait for an earlier one; limits memory if a job is slow
+	AheadPerWorker = 4 // maximum results per worker that wait for an earlier result; limits the memory if a job is slow
 	idlePause      = 100 * time.Millisecond
 )
 
-// Run returns when Take has all results, or with the error of ctx or the first error of Take.
+// Run runs all jobs. It returns when Take has all results, or with the error of ctx or the first
+// error of Take.
 func (o InOrder[T]) Run(ctx context.Context) error {
 	type job struct {
 		i    int
@@ -62,7 +63,7 @@ func (o InOrder[T]) Run(ctx context.Context) error {
 	return nil
 }
 
-// next waits for result i.
+// next waits for the result of job i.
 func (o InOrder[T]) next(ctx context.Context, queue <-chan chan T, tick <-chan time.Time, i int) (result T, err error) {
 	var done <-chan T
 	for {
@@ -70,7 +71,7 @@ func (o InOrder[T]) next(ctx context.Context, queue <-chan chan T, tick <-chan t
 		case done = <-queue:
 			queue = nil
 		case result = <-done:
-			return result, ctx.Err() // an interrupted job has no valid result
+			return result, ctx.Err() // if ctx has ended, the result may be invalid
 		case <-tick:
 			if o.Idle != nil {
 				o.Idle(i)

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// inProcess is a client.HTTPClient that calls a handler in this process. Bodies
-// stream in both directions, and trailers arrive.
+// inProcess is a client.HTTPClient that calls a handler in this process. It streams the bodies of
+// requests and responses, and supports trailers.
 type inProcess struct{ handler http.Handler }
 
-// errAborted is the error of reading a response whose handler panicked.
+// errAborted is the error of reading a response whose handler has panicked.
 var errAborted = errors.New("the response ended early")
 
 // Do calls the handler and returns as soon as the response has begun.
@@ -32,7 +32,7 @@ func (t inProcess) Do(req *http.Request) (*http.Response, error) {
 	case res := <-a.begun:
 		return res, nil
 	case <-req.Context().Done():
-		// A later write of the handler fails, because the pipe is closed.
+		// Close the pipe, so that later writes of the handler fail.
 		_ = r.Close()
 		return nil, req.Context().Err()
 	}
@@ -59,7 +59,7 @@ func (a *localAnswer) serve(h http.Handler, r *http.Request) {
 				a.response.Trailer.Set(name, v)
 			}
 		}
-		_ = a.body.CloseWithError(err) // always nil
+		_ = a.body.CloseWithError(err) // the result is always nil
 	}()
 	h.ServeHTTP(a, r)
 }
@@ -80,5 +80,5 @@ func (a *localAnswer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// Flush only sends the header: the pipe does not buffer the body.
+// Flush sends the header. It has no body to send, because the pipe does not buffer the body.
 func (a *localAnswer) Flush() { a.WriteHeader(http.StatusOK) }

@@ -16,26 +16,26 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// MaxInput is the maximum number of bytes read of a document. It exceeds the limit of
-// the parser because other encodings need up to four times the bytes.
+// MaxInput is the maximum number of bytes that are read of a document. It exceeds the limit of the
+// parser, because a document in another encoding can have up to four times as many bytes.
 const MaxInput = 4*MaxFeed + 1
 
 // Input is a document named on the command line.
 type Input struct {
 	Name   string      // the argument: a file, a URL, or "-" for standard input
 	URL    string      // the URL after redirects; "" for a file or standard input
-	Header http.Header // of the HTTP response; nil for a file or standard input
-	Body   []byte      // at most MaxInput bytes
+	Header http.Header // header of the HTTP response; nil for a file or standard input
+	Body   []byte      // content, at most MaxInput bytes
 }
 
-// Inputs reads files, URLs and standard input, also concurrently. It has the rights of the
-// user who runs the command: private addresses are allowed.
+// Inputs reads files, URLs and standard input. It is safe for concurrent use. It may connect to
+// private addresses, because it has the rights of the user who runs the command.
 type Inputs struct {
 	p    *Shell
 	HTTP rsscloud.HTTPClient
 }
 
-// Inputs returns the reader of inputs for one command.
+// Inputs returns the Inputs of one run of a command.
 func (p *Shell) Inputs() *Inputs {
 	h := p.HTTP
 	if h == nil {
@@ -45,7 +45,7 @@ func (p *Shell) Inputs() *Inputs {
 	return &Inputs{p, decoding{h}}
 }
 
-// CheckStdinOnce returns an error if names contains standard input twice.
+// CheckStdinOnce returns an error if names contains "-", standard input, more than once.
 func CheckStdinOnce(names []string) error {
 	if i := slices.Index(names, "-"); i >= 0 && slices.Contains(names[i+1:], "-") {
 		return Usagef("standard input (-) can be read only once")
@@ -59,8 +59,8 @@ func IsURL(name string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// Read reads one input into the memory of buf, or into a larger slice if buf is too small.
-// Errors are sentences that name the input.
+// Read reads one input into the memory of buf, or into a new slice if buf is too small. Errors are
+// sentences that name the input.
 func (r *Inputs) Read(ctx context.Context, name string, buf []byte) (Input, error) {
 	switch {
 	case name == "":
@@ -73,8 +73,8 @@ func (r *Inputs) Read(ctx context.Context, name string, buf []byte) (Input, erro
 		err error
 	}
 	done := make(chan result, 1)
-	// Reading a terminal or a pipe can block forever and cannot be cancelled. An interrupt
-	// ends only the wait for the goroutine.
+	// A read of a terminal or a pipe can block forever and cannot be canceled. An interrupt
+	// therefore ends only the wait for the goroutine.
 	go func() {
 		in, err := r.local(name, buf)
 		done <- result{in, err}
@@ -99,7 +99,8 @@ func (r *Inputs) local(name string, buf []byte) (Input, error) {
 	return Input{Name: name, Body: body}, nil
 }
 
-// NoSuchFile returns the error of a missing file, with a hint if the name resembles a URL.
+// NoSuchFile returns the error for a missing file. If the name resembles a URL, the error contains
+// a hint.
 func NoSuchFile(name string) error {
 	const no = "%s cannot be read: there is no such file"
 	scheme, _, ok := strings.Cut(name, "://")
@@ -113,7 +114,8 @@ func NoSuchFile(name string) error {
 	return fmt.Errorf(no, name)
 }
 
-// ReadFile reads at most MaxInput bytes of a file, into buf or into a larger slice.
+// ReadFile reads at most MaxInput bytes of a file into buf, or into a new slice if buf is too
+// small.
 func ReadFile(name string, buf []byte) (Input, error) {
 	in := Input{Name: name}
 	f, err := os.Open(name)
@@ -140,7 +142,8 @@ func ReadFile(name string, buf []byte) (Input, error) {
 	return in, nil
 }
 
-// PlainPathError removes the file name, which the message already contains.
+// PlainPathError returns the error without the file name, because the caller's message already
+// contains the name.
 func PlainPathError(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -148,14 +151,14 @@ func PlainPathError(err error) error {
 	return err
 }
 
-// ReadLimited reads at most MaxInput bytes of r into buf or into a larger slice.
+// ReadLimited reads at most MaxInput bytes of r into buf, or into a new slice if buf is too small.
 func ReadLimited(r io.Reader, buf []byte) ([]byte, error) {
 	b := bytes.NewBuffer(buf[:0])
 	_, err := b.ReadFrom(io.LimitReader(r, MaxInput))
 	return b.Bytes(), err
 }
 
-// get fetches a URL.
+// get reads a URL with an HTTP request.
 func (r *Inputs) get(ctx context.Context, name string, buf []byte) (Input, error) {
 	in := Input{Name: name}
 	if err := CheckURL(name); err != nil {
@@ -187,7 +190,7 @@ func (r *Inputs) get(ctx context.Context, name string, buf []byte) (Input, error
 	return in, nil
 }
 
-// OpenInput opens a file, or standard input for -.
+// OpenInput opens the file called name, or standard input if name is "-".
 func (p *Shell) OpenInput(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(p.In), nil

@@ -14,11 +14,11 @@ type FailureLine struct {
 	Error InputError `json:"error"`
 }
 
-// InputError is the reason why an input has no feed.
+// InputError is the reason why an input contains no feed.
 type InputError struct {
 	Looks   string          `json:"looks,omitempty"` // kind of the document; "" if it cannot be read
 	Message string          `json:"message"`
-	Feeds   []discover.Link `json:"feeds,omitempty"` // feeds that an HTML page names, the best first
+	Feeds   []discover.Link `json:"feeds,omitempty"` // feeds that an HTML page links to, the best first
 }
 
 // NotFeed converts a parse error to an InputError that names the input.

@@ -19,7 +19,7 @@ import (
 
 // CheckURL returns an error if a URL cannot be fetched.
 func CheckURL(name string) error {
-	name, _, _ = strings.Cut(name, "#") // the fragment is not sent
+	name, _, _ = strings.Cut(name, "#") // requests do not contain the fragment
 	if rsscloud.CheckFeedURL(name) == nil {
 		return nil
 	}
@@ -36,8 +36,8 @@ func CheckURL(name string) error {
 	return fmt.Errorf("%q is not a URL that can be read: %s", Clip(name, 200), why)
 }
 
-// PlainNetError replaces a network error by a plain sentence. It omits the method and the
-// URL, which the message already contains.
+// PlainNetError replaces a network error with a plain sentence. The sentence omits the method and
+// the URL, because the caller's message already contains them.
 func PlainNetError(err error) error {
 	from := ""
 	if e, ok := errors.AsType[*url.Error](err); ok {
@@ -58,7 +58,8 @@ type netError struct {
 func (e netError) Error() string { return e.text }
 func (e netError) Unwrap() error { return e.err }
 
-// netSentence returns "" if the message of err is plain enough. from is the last requested URL.
+// netSentence returns a plain sentence for a network error; "": the message of err is already
+// plain. from is the last requested URL.
 func netSentence(err error, from string) string {
 	text := err.Error()
 	dns, isDNS := errors.AsType[*net.DNSError](err)
@@ -79,7 +80,7 @@ func netSentence(err error, from string) string {
 		return "the response ends early"
 	case errors.Is(err, io.EOF):
 		return "the connection was closed without a response"
-	case strings.HasPrefix(text, "stopped after "): // net/http has no error type for this case
+	case strings.HasPrefix(text, "stopped after "): // net/http has no error type for too many redirects
 		return "it redirects more than 10 times"
 	case strings.HasPrefix(text, "unsupported protocol scheme"):
 		if from == "" {
@@ -99,7 +100,7 @@ func isCorrupt(err error) bool {
 	return ok
 }
 
-// lastOf returns the innermost error.
+// lastOf returns the innermost error in the chain of err.
 func lastOf(err error) error {
 	for {
 		inner := errors.Unwrap(err)
@@ -110,8 +111,8 @@ func lastOf(err error) error {
 	}
 }
 
-// decoding is a client that decodes bodies with a content coding that the client did not
-// request. net/http decodes only the gzip that it requested itself.
+// decoding is a client that decodes compressed bodies even if the request did not ask for
+// compression. net/http decodes only a body whose compression it requested itself.
 type decoding struct{ http rsscloud.HTTPClient }
 
 func (d decoding) Do(r *http.Request) (*http.Response, error) {
@@ -143,14 +144,14 @@ func (d *decodedBody) Read(p []byte) (int, error) {
 
 func (d *decodedBody) Close() error { return d.body.Close() }
 
-// NewDecoder returns a reader that decodes one content coding. It rejects a list of
-// codings, which only decompression bombs use.
+// NewDecoder returns a reader that decodes one content coding. It rejects a list of codings,
+// because only decompression bombs use lists.
 func NewDecoder(r io.Reader, coding string) (io.Reader, error) {
 	coding = ContentCoding(coding)
 	b := bufio.NewReader(r)
 	head, err := b.Peek(2)
 	if err == io.EOF && len(head) == 0 {
-		return b, nil // no body at all
+		return b, nil // the body is empty
 	}
 	switch coding {
 	case "":
@@ -158,7 +159,8 @@ func NewDecoder(r io.Reader, coding string) (io.Reader, error) {
 	case "gzip", "x-gzip":
 		return gzip.NewReader(b)
 	case "deflate":
-		// The standard requires zlib, but many servers send a raw deflate stream.
+		// The standard requires the zlib format for deflate, but many servers send a raw deflate
+		// stream.
 		if len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
 			return zlib.NewReader(b)
 		}
@@ -167,7 +169,7 @@ func NewDecoder(r io.Reader, coding string) (io.Reader, error) {
 	return nil, fmt.Errorf("unsupported Content-Encoding %q", Clip(coding, 40))
 }
 
-// ContentCoding returns a coding in lowercase; "" for codings that change nothing.
+// ContentCoding returns a content coding in lowercase; "": the coding does not change the body.
 func ContentCoding(coding string) string {
 	switch coding = strings.ToLower(strings.TrimSpace(coding)); coding {
 	case "identity", "none", "utf-8":
@@ -176,8 +178,7 @@ func ContentCoding(coding string) string {
 	return coding
 }
 
-// SingleHopClient returns a client that returns a redirect instead of following it, and leaves
-// the body as the server sent it.
+// SingleHopClient returns a client that does not follow redirects and does not decode bodies.
 func (p *Shell) SingleHopClient() rsscloud.HTTPClient {
 	if p.HTTP != nil {
 		return p.HTTP

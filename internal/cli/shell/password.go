@@ -20,7 +20,8 @@ Otherwise it reads the first line of standard input, or the content of --passwor
 without the final line break. A password is never an argument, because other users of
 the machine can read arguments.`
 
-// maxPassword is the maximum length in bytes that is read; the limit of the server is lower.
+// maxPassword is the maximum number of bytes of a password that the command reads. The server has a
+// lower limit.
 const maxPassword = 4096
 
 // PasswordFileFlag adds the flag for a file with a password.
@@ -28,7 +29,8 @@ func PasswordFileFlag(c *cobra.Command, file *string) {
 	c.Flags().StringVar(file, "password-file", "", "`file` that contains the password; - is standard input")
 }
 
-// NewPassword reads a new password for a user: from file, the terminal or standard input.
+// NewPassword reads a new password for a user. It reads the file if file is set, otherwise the
+// terminal or standard input.
 func (p *Shell) NewPassword(ctx context.Context, user, file string) (string, error) {
 	in, ok := p.In.(*os.File)
 	switch {
@@ -69,7 +71,8 @@ func readPassword(r io.Reader) (string, error) {
 	return fitPassword(string(b))
 }
 
-// fitPassword removes the line break and checks the length and encoding.
+// fitPassword returns a password without the line break. It returns an error if the password is too
+// long or not UTF-8.
 func fitPassword(text string) (string, error) {
 	if len(text) > maxPassword {
 		return "", fmt.Errorf("the password is longer than %d bytes", maxPassword)
@@ -79,13 +82,13 @@ func fitPassword(text string) (string, error) {
 	case text == "":
 		return "", errors.New("the password is empty")
 	case !utf8.ValidString(text):
-		// JSON would replace the invalid bytes.
+		// In JSON, invalid bytes would be replaced, so the password would change.
 		return "", errors.New("the password is not UTF-8: write it in that encoding, or in plain ASCII")
 	}
 	return text, nil
 }
 
-// askPassword prompts for a password twice, without echo.
+// askPassword prompts for a password twice. The terminal does not display the input.
 func (p *Shell) askPassword(ctx context.Context, in *os.File, user string) (string, error) {
 	return p.AskHidden(ctx, in, func(ask func(string) (string, error)) (string, error) {
 		first, err := ask("Password for " + user + ": ")
@@ -100,7 +103,8 @@ func (p *Shell) askPassword(ctx context.Context, in *os.File, user string) (stri
 	})
 }
 
-// AskHidden runs questions, whose ask prompts on the terminal and reads a line without echo.
+// AskHidden runs questions. The function ask prints a prompt on the terminal and reads a line,
+// which the terminal does not display.
 func (p *Shell) AskHidden(ctx context.Context, in *os.File, questions func(ask func(what string) (string, error)) (string, error)) (string, error) {
 	fd := int(in.Fd())
 	before, err := term.GetState(fd)
@@ -119,15 +123,15 @@ func (p *Shell) AskHidden(ctx context.Context, in *os.File, questions func(ask f
 		})
 	})
 	if ctx.Err() != nil {
-		// Restore the echo of the terminal after an interrupt.
+		// After an interrupt, make the terminal display input again.
 		_ = term.Restore(fd, before)
 		fmt.Fprintln(p.Err)
 	}
 	return answer, err
 }
 
-// soon returns the result of read, or the error of ctx when it ends first: reading from a
-// terminal cannot be cancelled.
+// soon returns the result of read. It returns the error of ctx if ctx ends first, because a read
+// from a terminal cannot be canceled.
 func soon(ctx context.Context, read func() (string, error)) (string, error) {
 	type result struct {
 		text string

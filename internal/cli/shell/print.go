@@ -23,7 +23,7 @@ func IsTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// TerminalWidth returns the number of columns of a terminal; 80 if w is not a terminal.
+// TerminalWidth returns the number of columns of the terminal w; 80 if w is not a terminal.
 func TerminalWidth(w any) int {
 	if f, ok := w.(*os.File); ok {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
@@ -33,8 +33,8 @@ func TerminalWidth(w any) int {
 	return 80
 }
 
-// Clean removes control characters, which could move the cursor of a terminal or hide
-// text: printed texts come from untrusted sources.
+// Clean removes control characters from a text. Printed texts come from untrusted sources, and
+// control characters could move the cursor of a terminal or hide text.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -47,7 +47,7 @@ func Clean(s string) string {
 	}, s)
 }
 
-// Clip shortens a text to limit characters, with an ellipsis.
+// Clip shortens a text to limit characters. A shortened text ends with an ellipsis.
 func Clip(s string, limit int) string {
 	r := []rune(s)
 	if len(r) <= limit {
@@ -63,8 +63,8 @@ func JSONLines(w io.Writer) *json.Encoder {
 	return enc
 }
 
-// Table prints rows: aligned and with a heading on a terminal, else separated by tabs and
-// without a heading.
+// Table prints rows. On a terminal, it aligns the columns and prints a heading; otherwise tabs
+// separate the columns and the heading is omitted.
 type Table struct {
 	w       io.Writer
 	tabs    *tabwriter.Writer // nil: w is not a terminal
@@ -72,8 +72,8 @@ type Table struct {
 	rows    int
 }
 
-// tableChunk is the number of rows that are aligned together, so that the start of a long
-// list appears before its end is known.
+// tableChunk is the number of rows that are aligned together. The start of a long list therefore
+// appears before the whole list is known.
 const tableChunk = 500
 
 // NewTable returns a table with a heading.
@@ -108,7 +108,7 @@ func (t *Table) Row(cells ...string) error {
 	return err
 }
 
-// End prints the remaining rows.
+// End prints the rows that are not printed yet.
 func (t *Table) End() error {
 	if t.tabs == nil {
 		return nil
@@ -116,8 +116,8 @@ func (t *Table) End() error {
 	return t.tabs.Flush()
 }
 
-// PrintList prints a list as JSON lines or as a table; row returns the cells of one of its rows. It
-// ends with the first error of the list.
+// PrintList prints a list as JSON lines or as a table. row returns the cells of an element.
+// PrintList stops at the first error of the list and returns the error.
 func PrintList[T any](w io.Writer, list iter.Seq2[T, error], asJSON bool, heading []string, row func(*T) []string) error {
 	out := bufio.NewWriter(w)
 	enc, t := JSONLines(out), NewTable(w, heading...)
@@ -148,7 +148,7 @@ func Each[T any](list []T) iter.Seq2[T, error] {
 	}
 }
 
-// FormatTime formats a time in the local zone; a dash if t is nil or zero.
+// FormatTime formats a time in the local time zone; "-" if t is nil or zero.
 func FormatTime(t *time.Time) string {
 	if t == nil || t.IsZero() {
 		return "-"
@@ -179,7 +179,7 @@ func FormatDuration(d time.Duration) string {
 	}
 }
 
-// Progress prints the progress of a task: a moving bar on a terminal, else one line per
+// Progress prints the progress of a task: a progress bar on a terminal, otherwise one line per
 // second.
 type Progress struct {
 	w     io.Writer
@@ -190,7 +190,7 @@ type Progress struct {
 	now   func() time.Time
 }
 
-// NewProgress returns a Progress that prints to w; what is the label, such as "imported".
+// NewProgress returns a Progress that prints to w. what is the label, such as "imported".
 func NewProgress(w io.Writer, what string) *Progress {
 	return &Progress{w: w, What: what, Human: IsTerminal(w), now: time.Now, last: time.Now()}
 }
@@ -221,14 +221,14 @@ func (p *Progress) At(n, total int) {
 	}
 }
 
-// End removes the bar.
+// End removes the progress bar from the terminal.
 func (p *Progress) End() {
 	if p.Human && p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }
 
-// OrDash returns a dash for an empty cell.
+// OrDash returns a text, or "-" for an empty text.
 func OrDash(s string) string {
 	if s == "" {
 		return "-"

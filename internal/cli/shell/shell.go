@@ -26,7 +26,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// App is the program that commands open if no server is running; *app.App implements it.
+// App is the program that commands open if no server is running. *app.App implements App.
 type App interface {
 	Admin() http.Handler
 	Close() error
@@ -38,8 +38,8 @@ type Shell struct {
 	Out, Err io.Writer
 	Environ  []string
 	Version  string
-	HTTP     rsscloud.HTTPClient // reads feeds and calls hubs; nil: the network
-	// Open opens the program with a configuration, without listeners.
+	HTTP     rsscloud.HTTPClient // client that reads feeds and calls hubs; nil: the network
+	// Open opens the program with a configuration. The program does not listen on the network.
 	Open func(ctx context.Context, cfg config.Config, log *slog.Logger) (App, error)
 	// Serve runs the server until ctx ends. It prints its startup messages to out.
 	Serve func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) error
@@ -94,8 +94,8 @@ func (p *Shell) Root(name, short, long string) *cobra.Command {
 	return root
 }
 
-// LoadConfig reads the settings from flags, the environment and the file. It prints a
-// warning for each former name of a setting.
+// LoadConfig reads the settings from the flags, the environment and the configuration file. It
+// prints a warning for each setting with a former name.
 func (p *Shell) LoadConfig(flags *pflag.FlagSet) (*config.Effective, error) {
 	e, err := config.Load(config.Options{Flags: flags, Environ: p.Environ})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile replaces a regular file atomically by rename. Other files, such as pipes and
-// links, are written to directly.
+// ReplaceFile replaces a regular file atomically by renaming a temporary file. It writes to other
+// files, such as pipes and links, directly.
 func ReplaceFile(name string, doc []byte) error {
 	mode := os.FileMode(0o644)
 	switch info, err := os.Lstat(name); {
@@ -33,13 +33,13 @@ func ReplaceFile(name string, doc []byte) error {
 		}
 	}
 	if err != nil {
-		_ = tmp.Close()           // the first error is returned
-		_ = os.Remove(tmp.Name()) // the same
+		_ = tmp.Close()           // ignore the error: the first error is returned
+		_ = os.Remove(tmp.Name()) // ignore the error, as above
 	}
 	return err
 }
 
-// WriteWhole writes a file atomically: an older file stays until the new one is complete and
+// WriteWhole writes a file atomically. An existing file stays until the new file is complete and
 // synced to disk.
 func WriteWhole[N int | int64](name string, write func(io.Writer) (N, error)) (n N, err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")

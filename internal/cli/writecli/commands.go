@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// commands creates the commands of this package, which share one shell.
+// commands creates the commands of this package. All commands share one shell.
 type commands struct{ hubclient.Client }
 
 // Commands returns the commands of this package.

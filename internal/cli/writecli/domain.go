@@ -61,7 +61,8 @@ func (p siteCommands) printDomain(d client.Domain) error {
 	return err
 }
 
-// certificateText describes the certificate of a domain, after a comma.
+// certificateText describes the certificate of a domain. The text begins with a comma and continues
+// a sentence.
 func certificateText(c *client.Certificate) string {
 	switch {
 	case c == nil:

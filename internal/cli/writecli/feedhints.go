@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// hintFlags are the flags of "feed hints", as text.
+// hintFlags has the values of the flags of "feed hints".
 type hintFlags struct {
 	ttl, frequency               int
 	hours, days, period, base, u string
@@ -77,7 +77,7 @@ update_base.`,
 	return c
 }
 
-// apply changes the hints that are set by flags.
+// apply changes the hints whose flags are set. changed reports whether a flag was set.
 func (h *hintFlags) apply(c *cobra.Command, to *client.FeedHints) (changed bool, err error) {
 	for _, name := range []string{"ttl", "skip-hours", "skip-days", "update-period", "update-frequency", "update-base"} {
 		if !c.Flags().Changed(name) {
@@ -111,7 +111,7 @@ func (h *hintFlags) apply(c *cobra.Command, to *client.FeedHints) (changed bool,
 	return changed, nil
 }
 
-// hoursOf parses a list of hours and ranges of hours.
+// hoursOf parses a list of hours and ranges of hours, such as "0-6,22".
 func hoursOf(s string) (hours []int, err error) {
 	for _, part := range listOf(s) {
 		first, last, ranged := strings.Cut(part, "-")
@@ -130,7 +130,7 @@ func hoursOf(s string) (hours []int, err error) {
 	return hours, nil
 }
 
-// listOf splits a list at commas.
+// listOf splits a list at commas and removes spaces.
 func listOf(s string) (parts []string) {
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part != "" {

@@ -22,7 +22,8 @@ Works on the running server, or on the data folder when none runs.`)
 	return c
 }
 
-// forWriter runs a command for the author that user names, or for the only user of the server.
+// forWriter returns the run function of a command for an author. The author is *user, or the only
+// user of the server if *user is "".
 func (p *commands) forWriter(user *string, do func(ctx context.Context, s *shell.Connection, name string, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
@@ -35,7 +36,7 @@ func (p *commands) forWriter(user *string, do func(ctx context.Context, s *shell
 	}
 }
 
-// withGroups runs a command for the groups of an author; see forWriter.
+// withGroups returns the run function of a command for the groups of an author; see forWriter.
 func (p *commands) withGroups(user *string, do func(ctx context.Context, g client.Groups, args []string) error) func(*cobra.Command, []string) error {
 	return p.forWriter(user, func(ctx context.Context, s *shell.Connection, name string, args []string) error {
 		return do(ctx, client.Groups{Client: s.Client, User: name}, args)

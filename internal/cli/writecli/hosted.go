@@ -80,7 +80,7 @@ func (p *commands) printFeeds(list func(func(client.SavedFeed, error) bool), asJ
 	})
 }
 
-// whereabouts describes where the readers of a feed are sent.
+// whereabouts describes whether a feed redirects its readers, and where to.
 func whereabouts(f client.SavedFeed) string {
 	switch {
 	case f.Gone:
@@ -97,7 +97,7 @@ func whereabouts(f client.SavedFeed) string {
 	return "served"
 }
 
-// printed prints the changed feed.
+// printed prints the feed after a change.
 func (p *commands) printed(f client.SavedFeed, err error, asJSON bool) error {
 	return p.printFeeds(func(yield func(client.SavedFeed, error) bool) { yield(f, err) }, asJSON)
 }
@@ -142,8 +142,8 @@ cloud nor a hub; with "feed cloud" the server adds its own.
 	return c
 }
 
-// documentType returns the Content-Type of a document without one. The server accepts JSON
-// only with an explicit type.
+// documentType returns the Content-Type for a document whose type the user does not state. The
+// server accepts JSON only with an explicit type.
 func documentType(doc []byte) string {
 	doc = bytes.TrimSpace(bytes.TrimPrefix(doc, []byte("\ufeff")))
 	if bytes.HasPrefix(doc, []byte("{")) {

@@ -29,8 +29,8 @@ type posting struct {
 	user, title, slug, at         string
 	reply, link, format           string
 	outline, language, key        string
-	categories, enclosures, words []string // words are the descriptions of images
-	to                            []string // groups
+	categories, enclosures, words []string // words has the descriptions of the images
+	to                            []string // slugs of the groups that the post is for
 	draft, asJSON                 bool
 }
 
@@ -91,7 +91,7 @@ server notifies subscribers when it starts.
 	return c
 }
 
-// ofWriter adds the flag for the author.
+// ofWriter adds the flag that selects the author.
 func ofWriter(c *cobra.Command, user *string) {
 	c.Flags().StringVar(user, "user", "", "`name` of the author; optional if the server has only one user")
 }
@@ -113,7 +113,8 @@ func (o *posting) check(args []string) error {
 	return nil
 }
 
-// written returns the post, without the values that only the server knows.
+// written returns the post that the command line describes, without the values that only the server
+// knows.
 func (p *commands) written(ctx context.Context, o *posting, args []string) (client.PostChange, error) {
 	var c client.PostChange
 	set := func(to **string, s string) {
@@ -167,8 +168,8 @@ func (p *commands) written(ctx context.Context, o *posting, args []string) (clie
 	return c, nil
 }
 
-// parseAt parses a time, in the local zone by default. A time without a day is the next
-// such time of day.
+// parseAt parses a time. A time without a zone is in the local time zone. A time without a date is
+// the next time with this hour and minute.
 func parseAt(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil
@@ -189,7 +190,7 @@ func parseAt(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, shell.Usagef("invalid time %q for --at: write 2026-12-24 18:00, 18:00, or with a zone 2026-12-24T18:00:00Z", text)
 }
 
-// outlineOf reads an OPML file.
+// outlineOf reads an outline from an OPML file.
 func (p *commands) outlineOf(ctx context.Context, name string) (title string, nodes []client.PostNode, err error) {
 	in, err := p.Inputs().Read(ctx, name, nil)
 	if err != nil {
@@ -206,13 +207,13 @@ func (p *commands) outlineOf(ctx context.Context, name string) (title string, no
 	return title, form.Nodes(list), nil
 }
 
-// publish uploads the files, then sends the post and prints its URL.
+// publish uploads the files, sends the post and prints the URL of the post.
 func (p *commands) publish(ctx context.Context, s *shell.Connection, o *posting, c client.PostChange) error {
 	user, err := writer(ctx, s, o.user)
 	if err != nil {
 		return err
 	}
-	// The server checks the post before any file is uploaded.
+	// Let the server check the post before any file is uploaded.
 	if _, err := s.PreviewPost(ctx, user, c); err != nil {
 		return err
 	}
@@ -263,7 +264,7 @@ func (p *commands) printResult(made client.Post) (err error) {
 	return err
 }
 
-// writer returns the name of the author: the named user, or the only user of the server.
+// writer returns the name of the author: name, or the only user of the server if name is "".
 func writer(ctx context.Context, s *shell.Connection, name string) (string, error) {
 	if name != "" {
 		return name, nil
@@ -284,7 +285,7 @@ func writer(ctx context.Context, s *shell.Connection, name string) (string, erro
 	return "", shell.Usagef("there are several users: name the author with --user")
 }
 
-// readable checks all files before the first upload.
+// readable checks that all files can be read, before the first upload.
 func readable(names []string) error {
 	for _, name := range names {
 		if shell.IsURL(name) {
@@ -327,10 +328,10 @@ func (p *commands) upload(ctx context.Context, s *shell.Connection, user, name s
 	return client.PostEnclosure{URL: stored.Path, Type: stored.Type, Length: stored.Size}, nil
 }
 
-// watched reports the part of a file that was read.
+// watched is a reader that displays the progress of reading a file.
 type watched struct {
 	io.Reader
-	to         io.Writer // nil: no progress display
+	to         io.Writer // output of the progress; nil: the progress is not displayed
 	name       string
 	size, done int64
 	shown      time.Time

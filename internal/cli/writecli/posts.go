@@ -57,7 +57,8 @@ func (p *commands) printPosts(list func(func(client.Post, error) bool), asJSON b
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// dateOf returns the past or future time of publication, or else of the last change.
+// dateOf formats the past or future time of publication. For a post without such a time, it formats
+// the time of the last change.
 func dateOf(post client.Post) string {
 	switch {
 	case post.DueAt != nil:
@@ -68,7 +69,8 @@ func dateOf(post client.Post) string {
 	return shell.FormatTime(&post.UpdatedAt)
 }
 
-// wordsOf returns the title of a post or, without a title, its first words.
+// wordsOf returns the title of a post. For a post without a title, it returns the first words of
+// the text.
 func wordsOf(post client.Post) string {
 	for _, s := range []string{post.Title, strings.Join(strings.Fields(sanitize.Text(post.HTML)), " "), post.Link} {
 		if s != "" {
@@ -84,7 +86,7 @@ func wordsOf(post client.Post) string {
 	return ""
 }
 
-// numbered creates a command for one post.
+// numbered creates a command for one post, which the argument identifies by its number.
 func (p *commands) numbered(use, short, long string, do func(ctx context.Context, s *shell.Connection, user string, id int64) (client.Post, error),
 	show func(post client.Post) error) *cobra.Command {
 	var user string

@@ -109,7 +109,8 @@ func (g *filePost) run(ctx context.Context, write config.Write, args []string) e
 		return errors.New(fault.Message(err))
 	}
 	now := time.Now().UTC()
-	// Feeds have a resolution of one second; GUIDs need more to distinguish two posts.
+	// Dates in feeds have a resolution of one second. GUIDs need a higher resolution, so that two
+	// posts in one second have different GUIDs.
 	id := g.url + "#" + now.Format("2006-01-02T15:04:05.000000Z")
 	it := posts.Item(author.Post{GUID: id, PublishedAt: now.Truncate(time.Second), UpdatedAt: now.Truncate(time.Second), Content: content})
 	it.IDFrom = feed.FromID
@@ -173,7 +174,7 @@ func (g *filePost) check() error {
 	return nil
 }
 
-// content returns the post of the command line.
+// content returns the content of the post that the command line describes.
 func (g *filePost) content(ctx context.Context, args []string) (author.Content, error) {
 	c := author.Content{Title: g.title, Link: g.link, Categories: g.categories, Format: author.Format(g.format)}
 	if c.Format == "" {
@@ -251,8 +252,8 @@ func (g *filePost) newFeed() *feed.Feed {
 	return f
 }
 
-// cloudAt returns the cloud of a server, from the server's URL or from the URL of its endpoint
-// pleaseNotify, as other feeds contain it.
+// cloudAt returns the cloud of a server. base is the URL of the server, or the URL of the endpoint
+// pleaseNotify that other feeds contain.
 func cloudAt(base string) rsscloud.Cloud {
 	c := rsscloud.CloudAt(base)
 	if u, err := url.Parse(base); err == nil && strings.HasSuffix(strings.ToLower(u.Path), "/pleasenotify") {
@@ -261,7 +262,7 @@ func cloudAt(base string) rsscloud.Cloud {
 	return c
 }
 
-// report prints the result.
+// report prints what publish has changed in the file.
 func (g *filePost) report(a feedfile.Added) error {
 	for _, l := range a.Lost {
 		fmt.Fprintf(g.p.Err, "cloudburst: %s\n", shell.Clean(l))
@@ -287,7 +288,7 @@ func (g *filePost) report(a feedfile.Added) error {
 	return err
 }
 
-// ping notifies each hub that the feed names.
+// ping notifies each hub that the feed in the file names.
 func (g *filePost) ping(ctx context.Context) error {
 	body, err := os.ReadFile(g.file)
 	if err != nil {
@@ -329,14 +330,14 @@ func sentenceOf(err error) string {
 	return shell.Sentence(err)
 }
 
-// endpoint is one hub of a feed, with its protocol.
+// endpoint is the ping endpoint of one hub of a feed.
 type endpoint struct {
 	endpoint string
-	err      error // reason why the hub cannot be notified
+	err      error // reason why the hub cannot be notified; nil: it can
 	report   func(ctx context.Context) (ok bool, msg string, err error)
 }
 
-// endpoints returns the hubs that a feed names, without duplicates.
+// endpoints returns the ping endpoints of the hubs that a feed names, without duplicates.
 func (g *filePost) endpoints(doc *feed.Feed) []endpoint {
 	var all []endpoint
 	seen := map[string]bool{}
@@ -368,7 +369,8 @@ func (g *filePost) endpoints(doc *feed.Feed) []endpoint {
 	return all
 }
 
-// cloudElement returns a minimal feed with one cloud, for the parser of package rsscloud.
+// cloudElement returns a minimal feed with one <cloud> element, because package rsscloud parses
+// only complete feeds.
 func cloudElement(c feed.Cloud) string {
 	var b strings.Builder
 	b.WriteString("<rss><channel><cloud")
@@ -379,7 +381,7 @@ func cloudElement(c feed.Cloud) string {
 	return b.String()
 }
 
-// cloudEndpoint returns the ping endpoint of a cloud, with its protocol.
+// cloudEndpoint returns the ping endpoint of a cloud and its protocol.
 func (g *filePost) cloudEndpoint(c rsscloud.Cloud, err error) endpoint {
 	if err != nil {
 		return endpoint{endpoint: c.Domain, err: fmt.Errorf("a cloud of the feed cannot be pinged: %w", err)}

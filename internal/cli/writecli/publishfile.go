@@ -27,7 +27,7 @@ func (g *filePost) files(ctx context.Context) ([]author.Enclosure, error) {
 			e, err = g.headFile(ctx, name)
 		} else {
 			e, err = statFile(name)
-			e.URL, urls = urls[0], urls[1:] // check verified the number
+			e.URL, urls = urls[0], urls[1:] // check has verified that there are enough URLs
 		}
 		if err != nil {
 			return nil, err
@@ -37,7 +37,7 @@ func (g *filePost) files(ctx context.Context) ([]author.Enclosure, error) {
 	return all, nil
 }
 
-// statFile returns the type and length of a file.
+// statFile returns the type and the length of a local file.
 func statFile(name string) (author.Enclosure, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -57,7 +57,7 @@ func statFile(name string) (author.Enclosure, error) {
 		return author.Enclosure{}, fmt.Errorf("%s cannot be read: %w", name, shell.PlainPathError(err))
 	}
 	kind := media.Detect(head[:n]).Type
-	if kind == "application/octet-stream" { // the name may be more specific
+	if kind == "application/octet-stream" { // the extension of the name may be more specific
 		if named, _, _ := strings.Cut(mime.TypeByExtension(filepath.Ext(name)), ";"); named != "" {
 			kind = named
 		}
@@ -66,7 +66,7 @@ func statFile(name string) (author.Enclosure, error) {
 	return author.Enclosure{Type: strings.TrimSpace(kind), Length: info.Size()}, nil
 }
 
-// headFile requests the type and the length of a file from its server.
+// headFile asks the server of a file for the type and the length of the file.
 func (g *filePost) headFile(ctx context.Context, address string) (author.Enclosure, error) {
 	e := author.Enclosure{URL: address}
 	if err := shell.CheckURL(address); err != nil {
@@ -79,7 +79,7 @@ func (g *filePost) headFile(ctx context.Context, address string) (author.Enclosu
 		return e, err
 	}
 	req.Header.Set("User-Agent", g.p.UserAgent())
-	req.Header.Set("Accept-Encoding", "identity") // the length is that of the file
+	req.Header.Set("Accept-Encoding", "identity") // without compression, the length is the size of the file
 	res, err := g.p.Inputs().HTTP.Do(req)
 	if err != nil {
 		return e, fmt.Errorf("requesting the type and length of %s failed: %w", address, shell.PlainNetError(err))
@@ -96,8 +96,8 @@ func (g *filePost) headFile(ctx context.Context, address string) (author.Enclosu
 	return e, nil
 }
 
-// discard reads the rest of an answer, so that the connection can be reused.
+// discard reads the rest of a response, so that the connection can be reused.
 func discard(res *http.Response) {
-	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // errors have no effect here
+	_, _ = io.CopyN(io.Discard, res.Body, 4<<10) // ignore errors: the connection is then not reused
 	res.Body.Close()
 }

@@ -56,7 +56,8 @@ robots are not counted. The names are those that programs send as User-Agent.
 	return c
 }
 
-// printReaders prints the total, its parts and the names of the programs.
+// printReaders prints the total number of readers, the numbers it consists of, and the names of the
+// feed readers.
 func printReaders(w io.Writer, r client.Readers) error {
 	out := bufio.NewWriter(w)
 	more := ""

@@ -37,7 +37,7 @@ Works on the running server, or on the data folder when none runs.`)
 	return c
 }
 
-// onReplies runs a command with the replies of the chosen user.
+// onReplies calls do with the replies to the posts of the chosen user.
 func (p *commands) onReplies(c *cobra.Command, user string, do func(ctx context.Context, s client.Conversation) error) error {
 	return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 		name, err := writer(ctx, s, user)

@@ -58,7 +58,7 @@ address, name, password.`,
 	return c
 }
 
-// printWays prints the URLs and the password of a new secret.
+// printWays prints the URLs of a new secret and its password.
 func (p *commands) printWays(s client.Secret, asJSON bool) error {
 	if asJSON {
 		return shell.JSONLines(p.Out).Encode(s)

@@ -13,10 +13,10 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// siteCommands are the commands below "site".
+// siteCommands creates the subcommands of "site".
 type siteCommands struct{ *commands }
 
-// site manages the page of a user.
+// site returns the command that manages the page of a user.
 func (p *commands) site() *cobra.Command {
 	c := shell.Group("site", "Change a user's page: style sheet, pages and domain",
 		`These commands change the page of a user: its style sheet, its domain, and pages such as

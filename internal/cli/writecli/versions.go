@@ -15,7 +15,8 @@ import (
 
 const versionFields = "number, saved_at, state, title, source, format, categories"
 
-// versionCommands has the commands for earlier versions, and for the rules of an author.
+// versionCommands creates the commands for the earlier versions of posts and for the rules of an
+// author.
 type versionCommands struct{ *commands }
 
 func (p versionCommands) list() *cobra.Command {
@@ -82,7 +83,7 @@ a draft with an unpublished change. The replaced text becomes an earlier version
 	return c
 }
 
-// onVersions runs a command with the earlier versions of a post.
+// onVersions calls do with the earlier versions of the post that number identifies.
 func (p versionCommands) onVersions(c *cobra.Command, user, number string, do func(ctx context.Context, v client.Versions) error) error {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id <= 0 {
@@ -116,7 +117,7 @@ hashtags become categories and links. The rules apply to pages, apps and this co
 	return c
 }
 
-// changeRules changes the rules for which a value is given, and prints all.
+// changeRules changes the rules whose values are not "", and prints all rules.
 func (p versionCommands) changeRules(ctx context.Context, s *shell.Connection, user, short, urls, tags string) error {
 	w, err := s.Writer(ctx, user)
 	if err != nil {
