@@ -10,12 +10,12 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// topicBatch is the number of topics in one query.
+// topicBatch is the maximum number of topics in one query.
 const topicBatch = 300
 
-// savedPrivate pings the topics of a private feed that have subscribers. Nothing names the feed: each
-// reader has a topic of their own, no list and no log contains it, and a reader whose secret was revoked
-// has none.
+// savedPrivate pings the hub for the topics of a private feed that have subscribers. Each reader
+// has their own topic, which does not contain the name of the feed. No list and no log contains the
+// topics. A reader whose secret was revoked has no topic.
 //
 // spec:cloudburst#private-topic
 func (n *Notifier) savedPrivate(ctx context.Context, f author.Feed) error {
@@ -30,13 +30,13 @@ func (n *Notifier) savedPrivate(ctx context.Context, f author.Feed) error {
 	for _, u := range urls {
 		_, err := n.Hub.Ping(ctx, hub.Ping{URL: u, Via: "save", ReaderNotified: true, OnlyThisURL: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
-			later = errors.Join(later, err) // other errors are permanent
+			later = errors.Join(later, err) // only temporary errors are returned, so that the caller tries again
 		}
 	}
 	return later
 }
 
-// followedTopics returns the URLs of the topics of a private feed that have subscribers.
+// followedTopics returns the topic URLs of a private feed that have subscribers.
 func (n *Notifier) followedTopics(ctx context.Context, user, feed string) (urls []string, err error) {
 	paths, err := n.Topics(ctx, user, feed)
 	if err != nil {
@@ -57,7 +57,7 @@ func (n *Notifier) followedTopics(ctx context.Context, user, feed string) (urls 
 	return urls, nil
 }
 
-// TopicURLs returns the URLs of paths at each name of this server.
+// TopicURLs returns the URLs of paths at each host name of this server.
 func (n *Notifier) TopicURLs(paths []string) []string {
 	var all []string
 	for _, origin := range n.Names.All() {
@@ -68,7 +68,8 @@ func (n *Notifier) TopicURLs(paths []string) []string {
 	return all
 }
 
-// Revoked ends the subscriptions of a reader whose secret was revoked. paths lists the topics.
+// Revoked ends the subscriptions of a reader whose secret was revoked. paths has the paths of the
+// reader's topics.
 func (n *Notifier) Revoked(ctx context.Context, paths []string, remove func(ctx context.Context, keys []hub.Key) error) error {
 	for _, u := range n.TopicURLs(paths) {
 		q := hub.SubscriptionQuery{TopicID: hub.TopicID(u), Limit: 1000}

@@ -7,17 +7,17 @@ import (
 	"cloudburst/internal/author"
 )
 
-// Users lists users in order of name; *account.Accounts does.
+// Users lists users sorted by name; *account.Accounts implements it.
 type Users interface {
 	Users(ctx context.Context, after string, limit int) ([]account.User, error)
 }
 
-// Feeds lists saved feeds by user and name; *author.Feeds does.
+// Feeds lists saved feeds sorted by user and name; *author.Feeds implements it.
 type Feeds interface {
 	List(ctx context.Context, after string, limit int) ([]author.Feed, error)
 }
 
-// PublicFeeds returns the public feeds of enabled users, in order of user.
+// PublicFeeds returns the public feeds of users who are not disabled, sorted by user.
 func PublicFeeds(ctx context.Context, users Users, feeds Feeds) (public []author.Feed, err error) {
 	disabled := map[string]bool{}
 	for after, more := "", true; more; {

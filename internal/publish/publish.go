@@ -22,8 +22,8 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Notifier finds the URLs by which a user's feeds are followed, and sends the notifications. All
-// fields must be set.
+// Notifier finds the URLs under which feeds of a user have subscribers, and sends notifications.
+// All exported fields must be set.
 type Notifier struct {
 	Hub     Hub
 	Store   Store
@@ -31,15 +31,16 @@ type Notifier struct {
 	Sources Sources
 	Posts   Posts
 	Hosted  Hosted
-	// Topics returns the paths of the topics of all readers of a private feed.
+	// Topics returns the topic paths of all readers of a private feed. Each reader has their own
+	// topic.
 	Topics  func(ctx context.Context, user, feed string) ([]string, error)
 	Targets Targets
-	// FollowOwn makes an author of posts follow their own feed, so that their posts are in their
-	// river. It is called after the first version of the feed.
+	// FollowOwn adds the feed of an author of posts to the author's own river, so that the river
+	// contains their posts. It is called after the first version of the feed.
 	FollowOwn func(ctx context.Context, user string) error
 	Names     *origin.Names
-	Stamp     func(now time.Time, events ...*event.Event)              // numbers events for the log
-	Publish   func(events ...event.Event)                              // shows events to open pages
+	Stamp     func(now time.Time, events ...*event.Event)              // assigns numbers to events for the log
+	Publish   func(events ...event.Event)                              // sends events to open pages
 	Trace     func(ctx context.Context, f author.Feed) context.Context // begins the trace of a saved feed
 	Now       func() time.Time
 	Log       *slog.Logger
@@ -47,12 +48,12 @@ type Notifier struct {
 	notifiedViews notifiedViews
 }
 
-// Hub takes pings; *hub.Hub is one.
+// Hub accepts pings; *hub.Hub implements it.
 type Hub interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 }
 
-// Store finds subscriptions; every hub.Store is one.
+// Store finds subscriptions; every hub.Store implements it.
 type Store interface {
 	Following(ctx context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error)
 	FollowedUnder(ctx context.Context, prefix, after string, now time.Time, limit int) ([]string, error)
@@ -61,33 +62,34 @@ type Store interface {
 	AppendEvents(ctx context.Context, events []event.Event) error
 }
 
-// Readers receives changes; *river.River is one.
+// Readers receives notifications for the river; *river.River implements it.
 type Readers interface {
 	ReceivePushAny(ctx context.Context, urls []string, via string) (known bool, err error)
 }
 
-// Sources finds feeds that users read; every river.Store is one.
+// Sources finds the feeds that users read; every river.Store implements it.
 type Sources interface {
 	SourcesUnder(ctx context.Context, prefix, after string, limit int) ([]string, error)
 }
 
-// Posts returns when the posts of a view changed; *author.Posts is one.
+// Posts returns when the posts of a view changed; *author.Posts implements it.
 type Posts interface {
 	Stamp(ctx context.Context, user, category string) (int64, error)
 }
 
 // Hosted returns the URLs of hosted feeds.
 type Hosted interface {
-	Addresses(user string) []string // paths of a user's public feed, its own first
+	Addresses(user string) []string // paths of a user's public feed; the feed's own path is first
 	ViewAt(path, query string) (author.View, bool)
 }
 
-// Targets notifies other servers; *announce.Announcer is one.
+// Targets pings other servers; *announce.Announcer implements it.
 type Targets interface {
 	Saved(ctx context.Context, n announce.News) error
 }
 
-// Saved pings a saved feed by each of its URLs that has subscribers.
+// Saved notifies subscribers of a saved feed. For a public feed, it pings the hub for each URL of
+// the feed that has subscribers, and notifies ping targets, the river and views.
 //
 // spec:rsscloud-2009#save-rss
 func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
@@ -95,7 +97,7 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 		return n.savedPrivate(ctx, f)
 	}
 	if !n.Names.Served() {
-		return author.ErrNotServing // the feed cannot be read while no server runs
+		return author.ErrNotServing // without a running server, nobody can read the feed
 	}
 	ctx = n.Trace(ctx, f)
 	urls, err := n.Followed(ctx, f.User)
@@ -106,16 +108,16 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 		return err
 	}
 	_, later := n.Readers.ReceivePushAny(ctx, n.Addresses(f.User), "save")
-	for _, u := range urls { // an error of one URL must not delay the others
+	for _, u := range urls { // continue after an error, so that one URL does not delay the others
 		_, err := n.Hub.Ping(ctx, hub.Ping{URL: u, Via: "save", ReaderNotified: later == nil, OnlyThisURL: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
-			later = errors.Join(later, err) // other errors are permanent
+			later = errors.Join(later, err) // only temporary errors are returned, so that the caller tries again
 		} else if err != nil {
 			n.Log.Warn("cannot notify subscribers of a saved feed", "url", u, "err", err)
 		}
 	}
 	later = errors.Join(later, n.notifyViews(ctx, f.User))
-	if f.Notified == 0 { // Only once: later the author can unfollow the feed like any other.
+	if f.Notified == 0 { // only after the first version, because the author can unfollow the feed later
 		if err := n.FollowOwn(ctx, f.User); err != nil {
 			n.Log.Warn("cannot follow the author's own feed", "user", f.User, "err", err)
 		}
@@ -123,8 +125,8 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 	return later
 }
 
-// Followed returns the URLs of a user's public feed that have subscribers. The feed's own URL
-// comes first, with or without subscribers, because recent changes contain it.
+// Followed returns the URLs of a user's public feed that have subscribers. The feed's own URL is
+// always the first, even without subscribers, because the list of recent changes contains it.
 func (n *Notifier) Followed(ctx context.Context, user string) ([]string, error) {
 	all := n.Addresses(user)
 	topics, err := n.Store.Following(ctx, all, n.Now(), len(all))
@@ -140,12 +142,12 @@ func (n *Notifier) Followed(ctx context.Context, user string) ([]string, error) 
 	return urls, nil
 }
 
-// Addresses returns all URLs of a user's public feed, its own first.
+// Addresses returns all URLs of a user's public feed; the feed's own URL is first.
 func (n *Notifier) Addresses(user string) []string {
 	var all []string
 	origins := n.Names.All()
 	if len(origins) == 0 {
-		origins = []string{n.Names.Public()} // a command, while no server runs
+		origins = []string{n.Names.Public()} // a command is running without a server, so only the configured origin is known
 	}
 	own := slices.Clone(origins)
 	if at := strings.TrimSuffix(n.Names.Located("/"+user+"/"), "/"); at != origins[0]+"/"+user {
@@ -156,7 +158,7 @@ func (n *Notifier) Addresses(user string) []string {
 	}
 	for _, origin := range own {
 		for _, path := range n.Hosted.Addresses(user) {
-			if !slices.Contains(origins, origin) { // a domain of the author
+			if !slices.Contains(origins, origin) { // the URL is on a domain of the author
 				path = strings.TrimPrefix(path, "/"+user)
 			}
 			all = append(all, origin+path)
@@ -165,7 +167,7 @@ func (n *Notifier) Addresses(user string) []string {
 	return all
 }
 
-// announce queues the notifications of ping targets about a saved feed.
+// announce queues notifications to the ping targets about a saved feed.
 func (n *Notifier) announce(ctx context.Context, f author.Feed) error {
 	return n.Targets.Saved(ctx, announce.News{
 		User: f.User, Topic: n.Names.Located(n.Hosted.Addresses(f.User)[0]), Name: cmp.Or(f.Title, f.User),
@@ -173,12 +175,13 @@ func (n *Notifier) announce(ctx context.Context, f author.Feed) error {
 	})
 }
 
-// Disabled notifies subscribers of the feeds of all users when a user's posts are removed from or
-// restored to them. Subscribers of the user's own feed are notified when it is restored; its
-// removal is found by reading it.
+// Disabled notifies subscribers of the feeds of all users after a user's posts were removed from
+// these feeds or restored to them. When the user's own feed is restored, its subscribers are
+// notified too. Its removal needs no notification, because readers get an error when they read the
+// feed.
 func (n *Notifier) Disabled(ctx context.Context, user string, disabled bool) {
 	if !n.Names.Served() {
-		return // no server runs, so no feed was read
+		return // without a running server, nobody can read the feeds
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -189,7 +192,7 @@ func (n *Notifier) Disabled(ctx context.Context, user string, disabled bool) {
 	n.logError(ctx, "cannot notify subscribers of the views", n.notifyViews(ctx, user))
 }
 
-// Subscribers returns the live subscriptions to a user's public feed.
+// Subscribers returns the active subscriptions to a user's public feed.
 func (n *Notifier) Subscribers(ctx context.Context, user string) ([]audience.Subscriber, error) {
 	var all []audience.Subscriber
 	now := n.Now()
@@ -218,7 +221,7 @@ func (n *Notifier) Subscribers(ctx context.Context, user string) ([]audience.Sub
 	return all, nil
 }
 
-// Events returns the log events of a saved public feed.
+// Events returns the events for the log about a saved public feed.
 func (n *Notifier) Events(f author.Feed, via string) []event.Event {
 	topic := n.Addresses(f.User)[0]
 	e := event.Event{

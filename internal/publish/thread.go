@@ -11,16 +11,16 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Threads reads the replies below posts; *conversation.Threads does.
+// Threads reads the replies below posts; *conversation.Threads implements it.
 type Threads interface {
 	Thread(ctx context.Context, q conversation.ThreadQuery) (conversation.Thread, error)
 }
 
-// maxComments is the number of replies in a feed of comments.
+// maxComments is the maximum number of replies in a feed of comments.
 const maxComments = 100
 
-// Comments returns the public replies below a post of this server as a feed, newest first. path is
-// that of the post's page, title its title.
+// Comments returns the public replies below a post on this server as a feed, newest first. path is
+// the path of the post's page, and title the title of the post.
 //
 // spec:cloudburst#thread-comments
 func Comments(ctx context.Context, threads Threads, origin, path, title string) (*feed.Feed, error) {
@@ -67,13 +67,14 @@ func comment(n *conversation.Node, origin string) feed.Item {
 	return it
 }
 
-// ThreadChanged notifies the subscribers of the feeds of comments of some posts, the river and open
-// pages. paths lists the pages of the posts.
+// ThreadChanged sends notifications after replies below some posts changed: to the subscribers of
+// the posts' feeds of comments, to the river and to open pages. paths has the paths of the posts'
+// pages.
 //
 // spec:cloudburst#thread-comments
 func (n *Notifier) ThreadChanged(ctx context.Context, paths []string) {
 	if !n.Names.Served() {
-		return // no server runs, so nothing was read
+		return // without a running server, nobody can read the feeds
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()

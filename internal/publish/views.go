@@ -12,15 +12,15 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// notifiedViews holds, by URL, the last change of which subscribers of a view were notified. It
-// only saves work: a repeated notification has no effect, because the document is unchanged.
-// After a start, all views are checked once.
+// notifiedViews records, for each URL of a view, the last change that subscribers were notified of.
+// Without this record, the program would send more notifications than necessary; hubs ignore a
+// repeated notification of an unchanged document. After a start, all views are checked once.
 type notifiedViews struct {
 	mu     sync.Mutex
 	stamps map[string]int64
 }
 
-// maxViews is the number of remembered views; beyond it all are forgotten.
+// maxViews is the maximum number of recorded views. When it is exceeded, all records are deleted.
 const maxViews = 100_000
 
 func (t *notifiedViews) upTo(url string) int64 {
@@ -38,10 +38,10 @@ func (t *notifiedViews) set(url string, stamp int64) {
 	t.stamps[url] = max(t.stamps[url], stamp)
 }
 
-// notifyViews notifies subscribers of the views that contain a user's posts: the user's
-// categories, all users, and categories of all users. It checks only URLs with subscribers whose
-// posts have changed. It is part of notifying the public feed, so that it is repeated after a
-// crash.
+// notifyViews notifies the subscribers of the views that contain a user's posts: the categories of
+// the user, the feed of all users, and the categories of all users. It checks only URLs that have
+// subscribers and whose posts have changed. It runs as a part of the notification of the public
+// feed, so that it is repeated after a crash.
 //
 // spec:cloudburst#view-feeds-notify
 func (n *Notifier) notifyViews(ctx context.Context, user string) error {
@@ -54,7 +54,7 @@ func (n *Notifier) notifyViews(ctx context.Context, user string) error {
 	return later
 }
 
-// notifyViewsUnder is like notifyViews for the URLs with a prefix.
+// notifyViewsUnder is like notifyViews for the views whose URLs have a prefix.
 func (n *Notifier) notifyViewsUnder(ctx context.Context, prefix string) error {
 	followed, err := readAll(func(after string) ([]string, error) {
 		return n.Store.FollowedUnder(ctx, prefix, after, n.Now(), 1000)
@@ -69,7 +69,7 @@ func (n *Notifier) notifyViewsUnder(ctx context.Context, prefix string) error {
 	all := slices.Concat(followed, read)
 	slices.Sort(all)
 	var later error
-	for _, u := range slices.Compact(all) { // an error of one view must not delay the others
+	for _, u := range slices.Compact(all) { // continue after an error, so that one view does not delay the others
 		_, topic := slices.BinarySearch(followed, u)
 		_, source := slices.BinarySearch(read, u)
 		later = errors.Join(later, n.notifyView(ctx, u, topic, source))
@@ -77,7 +77,8 @@ func (n *Notifier) notifyViewsUnder(ctx context.Context, prefix string) error {
 	return later
 }
 
-// notifyView notifies the subscribers and the river of a view, if it has changed.
+// notifyView notifies the subscribers of a view, and the river, if the view has changed. followed
+// means that the view has subscribers, and read that the river contains it.
 func (n *Notifier) notifyView(ctx context.Context, address string, followed, read bool) error {
 	u, own := n.Names.Path(address)
 	if !own {
@@ -105,7 +106,7 @@ func (n *Notifier) notifyView(ctx context.Context, address string, followed, rea
 		_, err = n.Hub.Ping(ctx, hub.Ping{URL: address, Via: "save", ReaderNotified: true, OnlyThisURL: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			return err
-		} else if err != nil { // a permanent error
+		} else if err != nil { // the error is permanent, so a retry would fail too
 			n.Log.Warn("cannot notify subscribers of a view", "url", address, "err", err)
 		}
 	}
@@ -113,9 +114,9 @@ func (n *Notifier) notifyView(ctx context.Context, address string, followed, rea
 	return nil
 }
 
-// followedSince reports whether a topic had subscribers at its last change. The hub treats its
-// first check of a topic as a change, because it cannot know; this program does know when its own
-// views changed.
+// followedSince reports whether a view had a subscriber when it changed, or may have had one. The
+// hub treats its first check of a topic as a change, because the hub does not know earlier
+// versions. This program knows when its own views changed, so it avoids such notifications.
 func (n *Notifier) followedSince(ctx context.Context, address string, changed time.Time) (bool, error) {
 	id := hub.TopicID(address)
 	t, err := n.Store.Topic(ctx, id)
@@ -135,7 +136,7 @@ func (n *Notifier) followedSince(ctx context.Context, address string, changed ti
 	}), nil
 }
 
-// readAll reads a list to its end.
+// readAll reads a list batch by batch to its end.
 func readAll(page func(after string) ([]string, error)) (all []string, err error) {
 	for after := ""; ; {
 		list, err := page(after)
