@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// adminAPI implements the endpoints for what administrators do.
+// adminAPI implements the endpoints for administrators.
 type adminAPI struct{ *Server }
 
 func (s adminAPI) routes() []operation {
@@ -42,7 +42,7 @@ func (s adminAPI) routes() []operation {
 	}
 }
 
-// with wraps an endpoint that needs Admin.
+// with wraps an endpoint that requires Options.Admin.
 func (s adminAPI) with(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Admin == nil {
@@ -52,7 +52,7 @@ func (s adminAPI) with(handle func(http.ResponseWriter, *http.Request) error) fu
 	}
 }
 
-// withUsers wraps an endpoint that also needs users.
+// withUsers wraps an endpoint that requires Options.Admin and Options.Accounts.
 func (s adminAPI) withUsers(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return s.with(func(w http.ResponseWriter, r *http.Request) error {
 		if s.Admin.Users == nil {
@@ -62,16 +62,17 @@ func (s adminAPI) withUsers(handle func(http.ResponseWriter, *http.Request) erro
 	})
 }
 
-// operatorOf returns the operator as the actor of a request.
+// operatorOf returns the actor for the audit log of a request from the operator.
 func operatorOf(r *http.Request) admin.Actor {
 	by := admin.Actor{Via: "api"}
-	if ap, err := netip.ParseAddrPort(r.RemoteAddr); err == nil { // a command in this process has no address
+	if ap, err := netip.ParseAddrPort(r.RemoteAddr); err == nil { // a request from a command in this process has no address
 		by.Addr = ap.Addr().Unmap()
 	}
 	return by
 }
 
-// audited performs an action of the operator and records it, if there is an audit log.
+// audited performs an action of the operator. If the server has an audit log, the log records the
+// action.
 func (s *Server) audited(r *http.Request, action, object, detail string, do func() error) error {
 	if s.Admin == nil {
 		return do()
@@ -247,7 +248,7 @@ func (s adminAPI) removeBlock(w http.ResponseWriter, r *http.Request) error {
 	return exchange.OK(w, form.Block(b))
 }
 
-// settingOf returns a setting that can be changed at run time.
+// settingOf returns the current value of a setting that administrators can change at run time.
 func (s adminAPI) settingOf(name string) client.ChangedSetting {
 	out := client.ChangedSetting{Name: name, Value: s.Admin.Value(name), Configured: s.Admin.Settings[name].Configured}
 	if o, ok := s.Admin.Override(name); ok {

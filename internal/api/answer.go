@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// answer turns a function that can fail into a handler. A function that has started its response
-// must handle its own errors.
+// answer converts a function that returns an error to a handler, which sends the error. A function
+// must handle errors itself after it has begun its response.
 func (s *Server) answer(handle func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := handle(w, r)

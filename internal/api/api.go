@@ -2,9 +2,9 @@
 // document that describes them, and the endpoints for metrics and profiles.
 //
 // The API has no authentication: every program that can connect has full access. Therefore the
-// listener is bound to a loopback address by default. Requests that another site's page can make a
-// browser send are rejected: those whose Host header names another site (DNS rebinding) and
-// cross-site writes. Start with [Server] and its Handler.
+// listener is bound to a loopback address by default. A page of another site can make a browser
+// send requests to the listener. The API rejects such requests: requests whose Host header names
+// another site (DNS rebinding), and cross-site writes. Start with [Server] and its Handler.
 //
 // Package client defines the types of requests and responses.
 package api
@@ -32,15 +32,15 @@ import (
 type Hub interface {
 	// Ping reports that a feed changed.
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
-	// Remove ends subscriptions and returns those that existed.
+	// Remove ends subscriptions and returns the subscriptions that existed.
 	Remove(ctx context.Context, keys []hub.Key, via string) ([]hub.Subscription, error)
 	// Import adds or renews subscriptions without verifying the callbacks.
 	Import(ctx context.Context, subs []hub.SubscriptionInfo) (done int, err error)
 	// SweepNow runs the hourly cleanup.
 	SweepNow(ctx context.Context) (dropped, expired int, err error)
-	// Counts returns the size of the database; the result may be slightly outdated.
+	// Counts returns the numbers of rows in the database. The numbers may be slightly outdated.
 	Counts(ctx context.Context) (hub.Counts, error)
-	// Live returns the current activity.
+	// Live returns the current activity of the hub.
 	Live() hub.Live
 }
 
@@ -68,13 +68,13 @@ type Options struct {
 	Relays    Relays           // subscriptions at upstream hubs; nil: not supported
 	Accounts  Accounts         // users, tokens and secrets; nil: not supported
 	Feeds     Feeds            // hosted feeds; nil: not supported
-	Audience  Audience         // readers of hosted feeds; nil: not counted
+	Audience  Audience         // reports about readers of hosted feeds; nil: not supported
 	River     River            // followed feeds and their items; nil: not supported
 	Transfers Transfers        // export and import of users; nil: not supported
 	Posts     Posts            // posts of users; nil: not supported
 	Site      Site             // pages and style sheets of users; nil: not supported
-	Versions  Versions         // of posts; set if Posts is
-	Rules     Rules            // of authors; set if Posts is
+	Versions  Versions         // earlier versions of posts; required if Posts is set
+	Rules     Rules            // rules of authors for their texts; required if Posts is set
 	Domains   *ownhost.Hosts   // domains of users; nil: not supported
 	Replies   Replies          // replies to posts; nil: not supported
 	Sent      SentMentions     // webmentions of posts; nil: not supported
@@ -82,39 +82,42 @@ type Options struct {
 	People    People  // authors of this server; nil: not supported
 	Threads   Threads // replies below posts; nil: not supported
 	Files     Files   // files of users; nil: not supported
-	MaxFile   int64   // bytes of an uploaded file, for the list of routes only; Files enforces the limit
-	Tokens    Tokens  // token check of RiverRoutes
-	Targets   Targets // ping targets of hosted feeds; nil: none
-	// DiskFree returns the free bytes on the file system of the data folder. known is false if the
-	// system does not report them; nil: not supported.
+	MaxFile   int64   // maximum bytes of an uploaded file, used only for the list of routes; Files enforces the limit
+	Tokens    Tokens  // checks tokens; required by RiverRoutes
+	Targets   Targets // ping targets of hosted feeds; nil: not supported
+	// DiskFree returns the number of free bytes on the file system of the data folder. known is
+	// false if the system does not report the number. nil: not supported.
 	DiskFree func() (bytes uint64, known bool)
 	// Traces returns the counters of exported trace spans; nil: tracing is off.
 	Traces func() TraceCounts
-	// PageCache counts the uses of author pages in memory; nil: no metrics of them.
+	// PageCache has the counters of the cache of authors' pages; nil: the metrics omit the cache.
 	PageCache *cache.Counts
-	// Tick changes the test feed now and returns the time and its URL; nil: no test feed.
+	// Tick changes the test feed now. It returns the time of the change and the URL of the feed;
+	// nil: no test feed exists.
 	Tick func(ctx context.Context) (at time.Time, url string, err error)
-	// ReaderOf returns the river's name for a user; nil: the name of the user.
+	// ReaderOf returns the name of the reader that owns the river of a user; nil: the name of the
+	// user.
 	ReaderOf func(user string) string
-	// ClientAddr returns the client address of a request to RiverRoutes; nil: unknown.
+	// ClientAddr returns the client address of a request to RiverRoutes; nil: the address is
+	// unknown.
 	ClientAddr func(*http.Request) netip.Addr
 
 	Origin    func() string    // origin of the public listener, for feed URLs; nil: PublicURL
-	Log       *slog.Logger     // nil: no log
+	Log       *slog.Logger     // nil: nothing is logged
 	Version   string           // version of the program
 	PublicURL string           // URL of the public listener; "": unknown
-	Warnings  func() []string  // sentences for the operator; nil: none
+	Warnings  func() []string  // returns warnings for the operator; nil: no warnings
 	Hosts     []string         // accepted names in the Host header, in addition to localhost and IP addresses
 	Now       func() time.Time // nil: time.Now
-	Temp      string           // folder for uploads while they are checked; "": the system's temporary folder
-	// BackupKey copies the key for readers' secrets next to a backup and returns the copy's file
-	// name; nil: no key file exists. BackedUp is called after each backup; nil: not called.
+	Temp      string           // folder for uploads that are being checked; "": the system's temporary folder
+	// BackupKey copies the key for readers' secrets to the folder of a backup and returns the name
+	// of the copy; nil: no key file exists. BackedUp is called after each backup; nil: not called.
 	BackupKey func(backup string) (copied string, err error)
 	BackedUp  func(file string, size int64, now time.Time)
 	// Doctor checks the installation; nil: not supported.
 	Doctor func(ctx context.Context) (client.Installation, error)
 
-	Done <-chan struct{} // closed when the server stops, which ends all streams; nil: never
+	Done <-chan struct{} // closed when the server stops, which ends all streams; nil: never closed
 
 	Heartbeat    time.Duration // interval of heartbeats on an idle event stream [15 s]
 	WriteTimeout time.Duration // time limit for one write to a client [10 s]
@@ -124,8 +127,9 @@ type Options struct {
 type Server struct {
 	Options
 	build     client.Version
-	batchSize int // subscriptions per batch of an import
-	// listen subscribes to new items of the river until stop is called.
+	batchSize int // maximum subscriptions in one batch of an import
+	// listen delivers new items of all rivers until stop is called. buffer is the capacity of
+	// arrivals.
 	listen func(buffer int) (arrivals <-chan river.Arrival, stop func())
 }
 

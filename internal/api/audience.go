@@ -37,7 +37,7 @@ func (s *Server) readers(w http.ResponseWriter, r *http.Request) error {
 	if s.Audience == nil {
 		return fault.New(fault.Unsupported, "This server does not count readers.")
 	}
-	// Distinguish an unknown user from a user without readers.
+	// If the user does not exist, send an error instead of an empty report.
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
 		return err

@@ -83,11 +83,12 @@ func backupFile(in client.BackupOptions, now time.Time) (string, error) {
 	return file, nil
 }
 
-// datedName returns the file name of a dated backup. The names sort by time.
+// datedName returns the file name of a dated backup. The order of the names is the order of the
+// times.
 func datedName(now time.Time) string { return now.UTC().Format("cloudburst-20060102T150405Z.db") }
 
-// removeOld deletes the oldest dated backups in dir and their key files until keep backups remain,
-// including newest. Other files are not touched.
+// removeOld deletes the oldest dated backups in dir, with their key files, until only keep backups
+// remain. It counts and keeps newest. It does not touch other files.
 func removeOld(dir, newest string, keep int) (removed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

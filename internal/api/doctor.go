@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// doctor checks the installation, which can take several seconds.
+// doctor checks the installation and sends the findings. This can take several seconds.
 func (s *Server) doctor(w http.ResponseWriter, r *http.Request) error {
 	if p := exchange.ReadParams(r); p.Err != nil {
 		return p.Err

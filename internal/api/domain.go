@@ -22,7 +22,7 @@ func domainRoutes() []postRoute {
 	}
 }
 
-// withDomains wraps an endpoint that needs Domains.
+// withDomains wraps an endpoint that requires Options.Domains.
 func withDomains(handle func(postAPI, *postCall) error) func(postAPI, *postCall) error {
 	return func(s postAPI, c *postCall) error {
 		if s.Domains == nil {
@@ -86,7 +86,7 @@ func (s postAPI) removeDomain(c *postCall) error {
 	return s.answerDomain(c, h, s.audited(c.r, "domain.remove", c.user, h.Name, remove))
 }
 
-// domains lists all domains for the operator.
+// domains sends the domains of all users to the operator.
 func (s *Server) domains(w http.ResponseWriter, r *http.Request) error {
 	if p := exchange.ReadParams(r); p.Err != nil {
 		return p.Err

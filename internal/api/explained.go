@@ -5,5 +5,5 @@ import (
 	"cloudburst/internal/river"
 )
 
-// ExplanationJSON returns an explanation in its JSON form, a client.Explanation.
+// ExplanationJSON converts an explanation to client.Explanation, its JSON form.
 func ExplanationJSON(f *river.Followed, e *river.Explanation) any { return form.Explanation(f, e) }

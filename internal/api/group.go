@@ -40,7 +40,8 @@ func (s postAPI) groups(c *postCall) error {
 	}{list})
 }
 
-// groupCall returns an endpoint that changes one group; body: the request contains the group.
+// groupCall returns an endpoint that changes one group. If body is set, the body of the request
+// contains the group.
 func groupCall(body bool, do func(s postAPI, c *postCall, slug string, in author.Group) (author.Group, error)) func(postAPI, *postCall) error {
 	return func(s postAPI, c *postCall) error {
 		if p := exchange.ReadParams(c.r); p.Err != nil {

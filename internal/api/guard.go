@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Guard rejects requests that a page of another site made a browser send: requests with a host name
-// of another site that resolves to this listener (DNS rebinding), and cross-site writes.
+// Guard rejects requests that a page of another site made a browser send: requests whose host name
+// belongs to another site and resolves to this listener (DNS rebinding), and cross-site writes.
 func (s *Server) Guard(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

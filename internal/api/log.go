@@ -20,8 +20,8 @@ func kinds() []string {
 		event.KindCancel, event.KindDrop, event.KindExpire, event.KindSave, event.KindTarget, event.KindSystem}
 }
 
-// eventQuery reads the filters that the log and its stream share. kind can be repeated or contain
-// several kinds separated by commas.
+// eventQuery reads the filters that the log and its stream share. The parameter kind can be
+// repeated, and can contain several kinds separated by commas.
 func eventQuery(p *exchange.Params) hub.EventQuery {
 	q := hub.EventQuery{Text: p.Text("text"), Since: p.Time("since"), Until: p.Time("until")}
 	if topic := p.Text("topic"); topic != "" {
@@ -70,12 +70,13 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
 }
 
 const (
-	streamBuffer = 1024 // events queued for a client; with more the stream ends
+	streamBuffer = 1024 // maximum number of events queued for a client; if more are queued, the stream ends
 	streamPage   = 500
 )
 
-// stream sends events as they happen. With Last-Event-ID it first sends the stored events after
-// that ID. The stream of a slow client ends; the client can continue with the ID of the last event.
+// stream sends events as they occur. If the request has Last-Event-ID, stream first sends the
+// stored events after that ID. The stream ends if the client is too slow; the client can continue
+// with the ID of the last event.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	p := exchange.ReadParams(r, exchange.Paged("topic", "kind", "text", "since", "until")...)
 	f := &feed{Stream: s.openStream(w), server: s, query: eventQuery(p), read: map[int64]int64{}}
@@ -97,8 +98,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	if f.at != (event.Cursor{}) || !f.query.Since.IsZero() {
-		// The catch-up can be longer than the buffer: listen again after most of it, and read the
-		// rest while listening.
+		// The stored events can be more than the buffer of live events can hold. Therefore send most
+		// of them first, then listen to live events, and send the rest while listening.
 		if err := f.catchUp(r); err != nil {
 			return s.abort(r, err)
 		}
@@ -133,10 +134,10 @@ type feed struct {
 	server *Server
 	query  hub.EventQuery
 	at     event.Cursor    // position up to which the stream has read the store
-	read   map[int64]int64 // last event sent from the store, by node
+	read   map[int64]int64 // key: node; value: Seq of the last event sent from the store
 }
 
-// catchUp sends the stored events after f.at.
+// catchUp sends the stored events after the position f.at.
 func (f *feed) catchUp(r *http.Request) error {
 	for {
 		q := f.query
@@ -166,7 +167,8 @@ func (f *feed) send(e event.Event) error {
 	return f.Event(form.Cursor(e.Cursor()), e.Kind, data)
 }
 
-// matches applies to a live event the filters that the store applies in SQL.
+// matches reports whether a live event passes the filters. The store applies the same filters in
+// SQL.
 func matches(q hub.EventQuery, e event.Event) bool {
 	if q.TopicID != 0 && e.TopicID != q.TopicID {
 		return false

@@ -24,17 +24,17 @@ type Files interface {
 	Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error)
 	Path(f author.File) string
 	List(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error)
-	// Remove deletes a file. It returns fault.Conflict if a post uses the file, unless sure.
+	// Remove deletes a file. fault.Conflict: a post uses the file and sure is false.
 	Remove(ctx context.Context, user, hash string, sure bool) error
-	// Describe returns the type and length of a file, on this server or another one.
+	// Describe returns the type and the length of a file on this server or on another server.
 	Describe(ctx context.Context, address string) (author.Enclosure, error)
 }
 
-// describeTimeout limits how long saving a post waits for the details of its files.
+// describeTimeout is the maximum time for which saving a post waits for the details of its files.
 const describeTimeout = 10 * time.Second
 
-// describe adds the missing type, length and duration of the enclosures in a request. Unknown
-// details remain empty: they must not prevent saving the post.
+// describe sets the missing types, lengths and durations of the enclosures in a request. Details
+// that cannot be found stay empty, so that the post can be saved.
 func (s postAPI) describe(ctx context.Context, in *client.PostChange) {
 	if s.Options.Files == nil || in.Enclosures == nil {
 		return
@@ -63,7 +63,7 @@ func (s postAPI) describe(ctx context.Context, in *client.PostChange) {
 	}
 }
 
-// uploadTimeout limits the duration of an upload.
+// uploadTimeout is the maximum duration of an upload.
 const uploadTimeout = time.Hour
 
 func (s postAPI) withFiles() (Files, error) {
@@ -116,7 +116,8 @@ func (s postAPI) fileOf(files Files, f author.File) client.File {
 		Width: f.Width, Height: f.Height, AddedAt: form.Milli(f.AddedAt)}
 }
 
-// putFile stores an uploaded file: the whole body, or the first file of a multipart form.
+// putFile stores an uploaded file. The file is the whole body, or the first file in a multipart
+// form.
 func (s postAPI) putFile(c *postCall) error {
 	files, err := s.withFiles()
 	if err != nil {
@@ -127,7 +128,7 @@ func (s postAPI) putFile(c *postCall) error {
 	if p.Err != nil {
 		return p.Err
 	}
-	// In process, without a connection, there is no deadline to set.
+	// Ignore the errors: a request in this process has no connection and no deadline.
 	rc, end := http.NewResponseController(c.w), time.Now().Add(uploadTimeout)
 	_, _ = rc.SetReadDeadline(end), rc.SetWriteDeadline(end.Add(time.Minute))
 	body, kind := io.Reader(c.r.Body), c.r.Header.Get("Content-Type")
@@ -141,12 +142,12 @@ func (s postAPI) putFile(c *postCall) error {
 		if name == "" {
 			name = part.FileName()
 		}
-		media, _, _ = mime.ParseMediaType(kind) // "" is an unknown type
+		media, _, _ = mime.ParseMediaType(kind) // an invalid type becomes "", which means unknown
 	}
 	if _, values, err := mime.ParseMediaType(c.r.Header.Get("Content-Disposition")); err == nil && name == "" {
 		name = values["filename"]
 	}
-	if media == "application/octet-stream" || media == "application/x-www-form-urlencoded" { // curl's default for any data is the latter
+	if media == "application/octet-stream" || media == "application/x-www-form-urlencoded" { // curl sends the second type by default for all data
 		kind = ""
 	}
 	f, err := files.Put(c.ctx(), c.user, name, kind, body)
@@ -157,7 +158,7 @@ func (s postAPI) putFile(c *postCall) error {
 	return nil
 }
 
-// filePart returns the first file of a multipart form.
+// filePart returns the first file in a multipart form.
 func filePart(r *multipart.Reader) (*multipart.Part, error) {
 	for range 100 {
 		part, err := r.NextPart()

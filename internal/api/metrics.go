@@ -13,10 +13,10 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// metrics serves the metrics in Prometheus format, from its own registry.
+// metrics serves the metrics in the Prometheus format. It has a registry of its own.
 func (s *Server) metrics() http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister( // cannot panic at run time: a test registers the same collectors
+	registry.MustRegister( // cannot panic, because a test registers the same collectors
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&collector{server: s, series: series(), disk: prometheus.NewDesc("cloudburst_disk_free_bytes",
@@ -41,11 +41,11 @@ type TraceCounts struct{ Exported, Dropped, Failures, Queued int64 }
 type serie struct {
 	desc   *prometheus.Desc
 	kind   prometheus.ValueType
-	stored bool // needs the database
+	stored bool // the value comes from the database
 	value  func(metricValues) float64
 }
 
-// series lists all metrics. Counters start at 0 with the process.
+// series lists all metrics. Counters start at 0 when the process starts.
 func series() []serie {
 	count := func(name, help string, value func(metricValues) int64) serie {
 		return serie{prometheus.NewDesc("cloudburst_"+name, help, nil, nil), prometheus.CounterValue, false,
@@ -111,8 +111,8 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. Without the database it omits the stored series and
-// reports cloudburst_store_up 0.
+// Collect implements prometheus.Collector. If the database is not available, it omits the metrics
+// from the database and reports cloudburst_store_up 0.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	v := c.server.build
 	ch <- prometheus.MustNewConstMetric(c.info, prometheus.GaugeValue, 1, v.Version, v.Revision, v.Go)

@@ -31,7 +31,7 @@ func (s accountAPI) moveRoutes() []operation {
 	}
 }
 
-// withTransfers wraps an endpoint that needs Transfers and an existing user.
+// withTransfers wraps an endpoint that requires Options.Transfers and an existing user.
 func (s accountAPI) withTransfers(handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
 	return s.withAccounts(func(w http.ResponseWriter, r *http.Request) error {
 		if s.Transfers == nil {
@@ -61,7 +61,8 @@ func (s accountAPI) exportUser(w http.ResponseWriter, r *http.Request, user stri
 	return nil
 }
 
-// archiveWriter starts the response with the first bytes. An earlier error can still set the status.
+// archiveWriter starts the response when the first bytes are written. An error before the first
+// bytes can therefore still set the status.
 type archiveWriter struct {
 	s     *Server
 	w     http.ResponseWriter
@@ -78,7 +79,8 @@ func (o *archiveWriter) Write(b []byte) (int, error) {
 	return o.w.Write(b)
 }
 
-// importUser imports an uploaded file, or previews it. During the import it streams progress.
+// importUser imports an uploaded file, or returns a preview of the import. During an import, it
+// sends progress lines.
 func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user string) error {
 	p := exchange.ReadParams(r, "preview", "replies", "boosts")
 	opts := transfer.Options{Preview: p.Boolean("preview"), Replies: p.Boolean("replies"), Boosts: p.Boolean("boosts")}
@@ -114,7 +116,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		cause := err
 		if f, ok := errors.AsType[*fault.Error](err); ok {
-			cause = f.Err // the new error already contains its message
+			cause = f.Err // the message of the new error already contains the message of f
 		}
 		err = report.writeLine(exchange.ErrorAnswer{Error: exchange.BodyOf(fault.Wrap(fault.CodeOf(err), cause, "%s", stopMessage(res, err)))})
 	}
@@ -124,7 +126,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 	return nil
 }
 
-// stopMessage explains why an import stopped early, and what to do.
+// stopMessage explains why an import has stopped early and what the user can do.
 func stopMessage(res transfer.Result, err error) string {
 	if res.Added+res.Files == 0 {
 		return fault.Message(err)
@@ -132,7 +134,7 @@ func stopMessage(res transfer.Result, err error) string {
 	return fmt.Sprintf("The import stopped after %d posts and %d files; running it again is safe. %s", res.Added, res.Files, fault.Message(err))
 }
 
-// progressInterval is the minimum interval between two progress lines of one phase.
+// progressInterval is the minimum time between two progress lines of one phase.
 const progressInterval = 100 * time.Millisecond
 
 // progressLines writes the progress lines of an import.
@@ -153,7 +155,7 @@ func (m *progressLines) progress(phase string, done, total int) {
 	if phase == m.phase && now.Sub(m.last) < progressInterval && done < total {
 		return
 	}
-	// No output before the file is checked: an error can then still set the status.
+	// Write nothing while the file is checked, so that an error can still set the status.
 	if phase == transfer.PhaseCheck {
 		return
 	}

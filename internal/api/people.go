@@ -70,7 +70,7 @@ func (s riverAPI) people(c *riverCall) error {
 	return exchange.OK(c.w, page)
 }
 
-// whole returns the URL of a path of this server, and other URLs as they are.
+// whole returns the URL of a path on this server. It returns other URLs unchanged.
 func (s *Server) whole(name string) string {
 	if strings.HasPrefix(name, "/") {
 		return s.origin() + name
@@ -78,8 +78,8 @@ func (s *Server) whole(name string) string {
 	return name
 }
 
-// thread sends the replies to a post of this server that is published, or to a post elsewhere that
-// this server knows.
+// thread sends the replies to a post. The post is a published post on this server, or a post on
+// another server that this server knows.
 //
 // spec:cloudburst#thread-page
 func (s riverAPI) thread(c *riverCall) error {
@@ -120,7 +120,8 @@ func (s riverAPI) thread(c *riverCall) error {
 	return exchange.OK(c.w, out)
 }
 
-// above returns the posts above a reply that the reader may read, from the top.
+// above returns the posts above a reply in its thread, from the first post down. It omits posts
+// that the user may not read.
 func (s riverAPI) above(c *riverCall, name string) ([]client.ThreadReply, error) {
 	list := []client.ThreadReply{}
 	nodes, err := s.Options.Threads.Above(c.ctx(), name)
@@ -142,7 +143,7 @@ func (s riverAPI) above(c *riverCall, name string) ([]client.ThreadReply, error)
 	return list, nil
 }
 
-// replyOf returns a reply; above is the depth of the post of the thread.
+// replyOf converts a reply. above is the depth of the post whose replies are sent.
 func (s *Server) replyOf(n *conversation.Node, above int) client.ThreadReply {
 	one := client.ThreadReply{ID: client.ID(n.ID), Parent: client.ID(n.Parent), Depth: n.Depth() - above, Hidden: n.Hidden}
 	if n.Hidden {

@@ -52,7 +52,7 @@ func (s *Server) listPingTargets(w http.ResponseWriter, r *http.Request) error {
 		return fault.New(fault.Invalid, "owing is %q: it must be true or false.", cut(pending, 100))
 	}
 	if cursor != "" {
-		// user, topic, kind and URL; the first three do not contain a space
+		// A cursor consists of user, topic, kind and URL. The first three contain no spaces.
 		part := strings.SplitN(cursor, " ", 3)
 		if len(part) != 3 {
 			return exchange.BadCursor(cursor)
@@ -95,7 +95,7 @@ func (s *Server) retryPingTargets(w http.ResponseWriter, r *http.Request) error 
 	}{n})
 }
 
-// tick changes the test feed.
+// tick changes the test feed and sends the time of the change.
 func (s *Server) tick(w http.ResponseWriter, r *http.Request) error {
 	if p := exchange.ReadParams(r); p.Err != nil {
 		return p.Err

@@ -29,14 +29,14 @@ type Posts interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
 	Address(p author.Post) string
-	Warning(ctx context.Context, p author.Post) string // warning for a published post over the limit; "": none
+	Warning(ctx context.Context, p author.Post) string // returns the warning about a published post that exceeds the limit; "": no warning
 }
 
 // postAPI implements the endpoints for a user's posts and files.
 type postAPI struct{ *Server }
 
 // postRoute is an endpoint for the posts, files or profile of one user. The operator and the user's
-// programs share it; a program needs a token with one of the scopes.
+// programs use the same endpoint. A program needs a token with one of the scopes.
 type postRoute struct {
 	method, path string
 	scopes       []string
@@ -83,12 +83,12 @@ type postCall struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	user   string
-	public bool // a program with a token, not the operator
+	public bool // the client is a program with a token, not the operator
 }
 
 func (c *postCall) ctx() context.Context { return c.r.Context() }
 
-// via returns the name of the interface in the log.
+// via returns the name of the interface for the log.
 func (c *postCall) via() string {
 	if c.public {
 		return "api"
@@ -114,7 +114,7 @@ func (s *Server) operatorPosts() []operation {
 	return list
 }
 
-// id returns the number in the path.
+// id returns the ID of the post in the path.
 func (c *postCall) id() (int64, error) {
 	text := c.r.PathValue("id")
 	id, err := strconv.ParseInt(text, 10, 64)
@@ -137,7 +137,7 @@ func (c *postCall) base() (int64, error) {
 	return n, nil
 }
 
-// plain returns the id of a request without parameters.
+// plain returns the ID of the post in the path of a request that has no parameters.
 func (c *postCall) plain() (id int64, err error) {
 	if p := exchange.ReadParams(c.r); p.Err != nil {
 		return 0, p.Err
@@ -170,7 +170,7 @@ func (s postAPI) posts(c *postCall) error {
 	p := exchange.ReadParams(c.r, exchange.Paged("state", "category", "match", "since")...)
 	q := author.PostQuery{User: c.user, State: author.State(p.Text("state")), Match: p.Text("match"), Category: p.Text("category"),
 		Since: p.Time("since"), Before: p.Time("before"), Limit: p.Limit()}
-	cursor := p.CursorOr("after") // before is a filter here
+	cursor := p.CursorOr("after") // in this list, the parameter before is a filter
 	if p.Err != nil {
 		return p.Err
 	}
@@ -213,7 +213,7 @@ func (s postAPI) posts(c *postCall) error {
 	return exchange.OK(c.w, page)
 }
 
-// cursorOf returns the cursor of the page after p.
+// cursorOf returns the cursor of the page that follows the post p.
 func cursorOf(p author.Post) string {
 	return fmt.Sprintf("%d.%d.%d", microOf(p.PublishedAt), microOf(p.UpdatedAt), p.ID)
 }

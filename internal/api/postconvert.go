@@ -8,11 +8,11 @@ import (
 	"cloudburst/internal/author"
 )
 
-// maxPost is the maximum size of a request with a post in bytes: its text and its outline with all
-// attributes.
+// maxPost is the maximum size in bytes of a request with a post. Most of it is the text, and the
+// outline with all attributes.
 const maxPost = 6 << 20
 
-// editOf converts a request to an edit.
+// editOf converts a request to an edit of a post.
 func editOf(c *postCall, in *client.PostChange) author.Edit {
 	e := author.Edit{User: c.user, Via: c.via(), Change: func(to *author.Content) error {
 		form.ChangeContent(to, in)

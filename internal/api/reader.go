@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// readerRoutes returns the endpoints for the secrets of private feeds.
+// readerRoutes returns the endpoints for the secrets of readers of private feeds.
 func (s accountAPI) readerRoutes() []operation {
 	return []operation{
 		{"GET", "/v1/feeds/{user}/private/secrets", s.withAccounts(s.secrets)},
@@ -24,12 +24,12 @@ func (s accountAPI) secrets(w http.ResponseWriter, r *http.Request) error {
 	if p := exchange.ReadParams(r); p.Err != nil {
 		return p.Err
 	}
-	// Distinguish an unknown user from a user without secrets.
+	// If the user does not exist, send an error instead of an empty list.
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
 		return err
 	}
-	groups := []author.Group{{Slug: author.DefaultGroup}} // without posts, there is no other
+	groups := []author.Group{{Slug: author.DefaultGroup}} // without Options.Posts, users have only the default group
 	if s.Posts != nil {
 		if groups, err = s.Posts.Groups(r.Context(), u.Name); err != nil {
 			return err
@@ -72,7 +72,8 @@ func (s accountAPI) newSecret(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := form.Secret(secret)
-	// The user name is the selector because the label of a reader can contain a colon.
+	// The name for HTTP Basic is the selector, because the name of a reader can contain a colon,
+	// which HTTP Basic does not allow.
 	out.Access = &client.FeedAccess{
 		URL:     s.origin() + author.GroupBase(secret.User, in.Group) + secret.Selector + "." + secret.Plain + "/rss.xml",
 		Address: s.feedURL(secret.User, secret.Feed), Name: secret.Selector, Password: secret.Plain,

@@ -20,7 +20,7 @@ type Relays interface {
 	List(ctx context.Context, q upstream.Query) ([]upstream.Follow, error)
 }
 
-// relayOwner identifies the relays that the operator adds.
+// relayOwner is the owner of the relays that the operator adds.
 const relayOwner = "relay"
 
 func (s *Server) requireRelays() error {

@@ -15,7 +15,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Replies decides about replies to posts. [*conversation.Conversation] implements it.
+// Replies lists replies to posts and accepts or rejects them. [*conversation.Conversation]
+// implements it.
 type Replies interface {
 	List(ctx context.Context, q conversation.Query) ([]conversation.Mention, error)
 	Rules(ctx context.Context, user string) ([]conversation.Rule, error)

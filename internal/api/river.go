@@ -29,7 +29,7 @@ type River interface {
 	Live() river.Live
 }
 
-// RiverFeeds finds and changes the feeds that users follow.
+// RiverFeeds reads the feeds that users follow.
 type RiverFeeds interface {
 	Subscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error)
 	Find(ctx context.Context, reader, what string) (river.Followed, error)
@@ -82,11 +82,11 @@ type RiverForwardings interface {
 // riverAPI implements the endpoints for a user's river.
 type riverAPI struct{ *Server }
 
-// riverRoute is an endpoint of a river. The operator names the user in a parameter; the token of a
-// program identifies its user.
+// riverRoute is an endpoint of a river. The operator names the user in the parameter user. A
+// program uses the river of its token's user.
 type riverRoute struct {
 	method, path string
-	changes      bool // changes the followed feeds, not only which items are read
+	changes      bool // the endpoint changes the followed feeds, not only which items are read
 	handle       func(riverAPI, *riverCall) error
 }
 
@@ -136,8 +136,8 @@ type riverCall struct {
 	w            http.ResponseWriter
 	r            *http.Request
 	reader       string
-	public       bool         // a program with a token, not the operator
-	stillAllowed func() error // checks that the client is still authorized; nil: always
+	public       bool         // the client is a program with a token, not the operator
+	stillAllowed func() error // reports that the client is no longer authorized; nil: always authorized
 }
 
 func (c *riverCall) ctx() context.Context { return c.r.Context() }
@@ -161,7 +161,8 @@ func (s *Server) operatorRiver() []operation {
 	return list
 }
 
-// readerNamed returns the reader that the parameter user names, or "" for the server's own river.
+// readerNamed returns the reader of the user that the parameter user names; "": the owner of the
+// server's own river.
 func (s *Server) readerNamed(r *http.Request) (string, error) {
 	name := r.URL.Query().Get("user")
 	if name == "" {
@@ -177,7 +178,7 @@ func (s *Server) readerNamed(r *http.Request) (string, error) {
 	return s.readerOf(u.Name), nil
 }
 
-// readerOf returns the river's name for a user.
+// readerOf returns the name of the reader that owns the river of a user.
 func (s *Server) readerOf(user string) string {
 	if s.ReaderOf != nil {
 		return s.ReaderOf(user)
@@ -185,14 +186,15 @@ func (s *Server) readerOf(user string) string {
 	return user
 }
 
-// params reads the query string, for the operator including the parameter user.
+// params reads the query string. For the operator, the query string may also contain the parameter
+// user.
 func (c *riverCall) params(known ...string) *exchange.Params {
 	if !c.public {
 		known = append(slices.Clip(known), "user")
 	}
 	p := exchange.ReadParams(c.r, known...)
 	if !c.public {
-		p.Text("user") // reports a repeated parameter
+		p.Text("user") // read again only to detect a repeated parameter
 	}
 	return p
 }
@@ -207,8 +209,8 @@ func (c *riverCall) id() (int64, error) {
 	return id, nil
 }
 
-// followed returns the source in the path if the user follows it. A private feed is visible only to
-// users who provided its login.
+// followed returns the source whose ID is in the path if the user follows it. A private feed is
+// visible only to users who entered a login for it.
 func (s riverAPI) followed(c *riverCall) (river.Followed, error) {
 	id, err := c.id()
 	if err != nil {
@@ -217,7 +219,7 @@ func (s riverAPI) followed(c *riverCall) (river.Followed, error) {
 	return s.River.Find(c.ctx(), c.reader, strconv.FormatInt(id, 10))
 }
 
-// sourceID returns the id of a source named by id or URL; 0 for "".
+// sourceID returns the ID of the source that what names by its ID or URL; 0: what is "".
 func (s riverAPI) sourceID(c *riverCall, what string) (int64, error) {
 	if what == "" {
 		return 0, nil
@@ -226,7 +228,8 @@ func (s riverAPI) sourceID(c *riverCall, what string) (int64, error) {
 	return f.Source.ID, err
 }
 
-// riverStatus returns the size of the river and, to the operator, the current activity.
+// riverStatus sends the size of the river. It also sends the current activity if the client is the
+// operator.
 func (s riverAPI) riverStatus(c *riverCall) error {
 	if p := c.params(); p.Err != nil {
 		return p.Err
@@ -261,11 +264,11 @@ func (s riverAPI) riverStatus(c *riverCall) error {
 	return exchange.OK(c.w, st)
 }
 
-// slowTimeout limits a response that depends on other servers.
+// slowTimeout is the time limit of a response that depends on other servers.
 const slowTimeout = 5 * time.Minute
 
 // allowSlowResponse extends the write deadline to slowTimeout.
 func (c *riverCall) allowSlowResponse() {
-	// In process, without a connection, there is no deadline to set.
+	// Ignore the error: a request in this process has no connection and no deadline.
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(slowTimeout))
 }

@@ -29,7 +29,7 @@ func (s riverAPI) listFilters(c *riverCall) error {
 	}{list})
 }
 
-// filterRequest reads the filter of a request.
+// filterRequest parses the filter in the body of a request.
 func (s riverAPI) filterRequest(c *riverCall) (f filter.Rule, err error) {
 	if p := c.params(); p.Err != nil {
 		return f, p.Err
@@ -92,7 +92,8 @@ func (s riverAPI) dropFilter(c *riverCall) error {
 	return exchange.OK(c.w, removedID{id})
 }
 
-// moveFilter makes a filter run one place earlier or later, and lists the filters in their new order.
+// moveFilter moves a filter one position up or down in the order of execution, and sends the
+// filters in the new order.
 func (s riverAPI) moveFilter(c *riverCall) error {
 	p := c.params("to")
 	if p.Err != nil {

@@ -65,7 +65,7 @@ func (s riverAPI) putForwarding(c *riverCall) error {
 	if in.Digest != nil {
 		n.Digest = *in.Digest
 	} else if n.Via != forward.ViaEmail {
-		n.Digest = forward.DigestNone // only e-mail has digests
+		n.Digest = forward.DigestNone // only forwarding by e-mail has digests
 	}
 	if n, err = s.River.PutForwarding(c.ctx(), n); err != nil {
 		return err
@@ -73,7 +73,8 @@ func (s riverAPI) putForwarding(c *riverCall) error {
 	return exchange.OK(c.w, form.Forwarding(&n))
 }
 
-// forwarding returns one of the user's forwardings.
+// forwarding returns the user's forwarding with this ID. fault.NotFound: the user has no such
+// forwarding.
 func (s riverAPI) forwarding(c *riverCall, id int64) (forward.Forwarding, error) {
 	rows, err := s.River.Forwardings(c.ctx(), c.reader)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// itemQuery reads the filters that the list and the stream share.
+// itemQuery reads the filters that the list of items and the stream of items have in common.
 func (s riverAPI) itemQuery(c *riverCall, p *exchange.Params) (river.ItemQuery, error) {
 	q := river.ItemQuery{Reader: c.reader, Category: p.Text("category"), Starred: p.Boolean("starred"), Unread: p.Boolean("unread"), Match: p.Text("q")}
 	source := p.Text("source")
@@ -45,7 +45,7 @@ func (s riverAPI) items(c *riverCall) error {
 	}
 	q.From, q.To, q.Oldest, q.Limit = from, to, oldest, limit
 	switch {
-	case p.Has("since"): // these pages continue with a Seq
+	case p.Has("since"): // the cursor of a list with the parameter since is a Seq
 		if cursor != "" {
 			if since, err = strconv.ParseInt(cursor, 10, 64); err != nil || since < 0 {
 				return exchange.BadCursor(cursor)
@@ -110,7 +110,7 @@ func (s riverAPI) item(c *riverCall) error {
 	return exchange.OK(c.w, form.Item(&rows[0]))
 }
 
-const maxMarks = 1000 // items per request
+const maxMarks = 1000 // maximum items in one request
 
 func (s riverAPI) markItems(c *riverCall) error {
 	if p := c.params(); p.Err != nil {

@@ -37,7 +37,7 @@ func (s riverAPI) categories(c *riverCall) error {
 	}{list})
 }
 
-// categoryName returns the parameter that names a category.
+// categoryName returns the category in the parameter name.
 func (c *riverCall) categoryName() (string, error) {
 	p := c.params("name")
 	name := p.Text("name")
@@ -75,7 +75,7 @@ func (s riverAPI) putCategory(c *riverCall) error {
 	}
 	public := in.Public != nil && *in.Public
 	if in.Public == nil {
-		// Without Public, an existing category remains as public as before.
+		// If the request does not state Public, an existing category keeps its value.
 		list, err := s.River.Categories(c.ctx(), c.reader, false)
 		if err != nil {
 			return err
@@ -127,11 +127,11 @@ func (s riverAPI) exportOPML(c *riverCall) error {
 	return nil
 }
 
-// maxOPML is the maximum size of an OPML document in bytes. It exceeds the limit of the parser,
-// whose error message is more precise.
+// maxOPML is the maximum size of an OPML document in bytes. It is greater than the limit of the
+// parser, because the parser's error for a document that is too large is more precise.
 const maxOPML = 17 << 20
 
-// importOPML streams progress lines, followed by the result.
+// importOPML imports an OPML document. It sends progress lines and then the result.
 func (s riverAPI) importOPML(c *riverCall) error {
 	p := c.params("url", "category", "follow")
 	o := river.ImportOptions{URL: p.Text("url"), Category: p.Text("category"), Follow: p.Boolean("follow"), Operator: !c.public}
@@ -170,7 +170,7 @@ func (s riverAPI) importOPML(c *riverCall) error {
 			exchange.ErrorAnswer
 			Result client.ImportedOPML `json:"result"`
 		}{exchange.ErrorAnswer{Error: s.bodyFor(c, err)}, form.ImportedOPML(&res)}
-		_ = report.writeLine(line) // ignore the error: the client has closed the connection
+		_ = report.writeLine(line) // ignore the error: it means that the client has closed the connection
 	default:
 		_ = report.writeLine(struct {
 			Result client.ImportedOPML `json:"result"`
@@ -179,7 +179,8 @@ func (s riverAPI) importOPML(c *riverCall) error {
 	return nil
 }
 
-// opmlType rejects other media types. The document itself determines its format.
+// opmlType returns an error for media types other than those of OPML. The content of the document
+// determines its format.
 func opmlType(r *http.Request) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch media {
@@ -214,7 +215,7 @@ func (t *opmlProgress) writeLine(v any) error {
 	return http.NewResponseController(t.w).Flush()
 }
 
-// progress writes at most ten lines per second.
+// progress sends a progress line, at most ten times per second.
 func (t *opmlProgress) progress(done, total int) {
 	now := time.Now()
 	if now.Sub(t.last) < 100*time.Millisecond {

@@ -16,15 +16,15 @@ import (
 
 // Tokens authenticates programs by token. [*account.Accounts] implements it.
 type Tokens interface {
-	// Token returns the token for plain. It returns fault.Refused for an unknown token or, with
-	// account.ErrScope in the chain, for a token without scope; and fault.TooMany after too many
-	// unknown tokens.
+	// Token returns the token whose text is plain. Errors: fault.Refused (the token does not exist,
+	// or lacks the scope; account.ErrScope is then in the chain), fault.TooMany (the client has sent
+	// too many unknown tokens).
 	Token(ctx context.Context, plain, scope string, from account.Caller) (account.Token, error)
 }
 
-// Scopes of a token. scopeRead reads a river, marks items as read and refreshes a source. Together
-// with scopeCreate or scopeUpdate it changes followed feeds, categories, lists and forwardings. For
-// posts, each scope allows the action in its name.
+// Scopes of a token. scopeRead allows a program to read a river, mark items as read and refresh a
+// source. scopeRead together with scopeCreate or scopeUpdate allows it to change followed feeds,
+// categories, lists and forwardings. For posts, each scope allows the action in its name.
 const (
 	scopeRead   = "read"
 	scopeCreate = "create"
@@ -36,10 +36,9 @@ const (
 // maxStreams is the maximum number of open streams per user.
 const maxStreams = 20
 
-// RiverRoutes lists the endpoints of rivers and posts for the public listener, below /v1/. A
-// program needs a token and reaches the river, posts and files of the token's user. The other
-// endpoints of the API are not included, and pages of other sites cannot use these. River and
-// Tokens must be set.
+// RiverRoutes lists the endpoints below /v1/ on the public listener: the endpoints of rivers and
+// posts. A program needs a token and can access only the river, posts and files of the token's
+// user. Pages of other sites cannot use these endpoints. o.River and o.Tokens must be set.
 func RiverRoutes(o Options) []route.Route {
 	p := &publicRiver{Server: New(o), streams: limit.NewSemaphore(maxStreams)}
 	about := summaries()
@@ -78,7 +77,8 @@ func RiverRoutes(o Options) []route.Route {
 	return append(all, route.Route{Path: pathAPI, Handler: isolate(p.answer(notFound(all))), Purpose: "Responds that the endpoint or method does not exist."})
 }
 
-// isolate keeps responses out of caches and away from pages of other sites.
+// isolate sets headers so that caches do not store the responses and pages of other sites cannot
+// read them.
 func isolate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -93,10 +93,10 @@ func isolate(next http.Handler) http.Handler {
 // publicRiver implements the endpoints on the public listener.
 type publicRiver struct {
 	*Server
-	streams *limit.Semaphore // open streams, by reader
+	streams *limit.Semaphore // open streams; key: name of the reader
 }
 
-// authorize authorizes a request by its token.
+// authorize checks the token of a request for an endpoint of a river.
 func (p *publicRiver) authorize(w http.ResponseWriter, r *http.Request, to riverRoute) (*riverCall, error) {
 	t, plain, from, err := p.token(r, scopeRead, "one that has the scope read")
 	if err != nil {
@@ -112,7 +112,8 @@ func (p *publicRiver) authorize(w http.ResponseWriter, r *http.Request, to river
 	return &riverCall{w: w, r: r, reader: p.readerOf(t.User), public: true, stillAllowed: stillAllowed}, nil
 }
 
-// authorizePosts authorizes a request by its token, for the token's own user only.
+// authorizePosts checks the token of a request for an endpoint of posts. The token is valid only
+// for its own user.
 func (p *publicRiver) authorizePosts(w http.ResponseWriter, r *http.Request, to postRoute) (*postCall, error) {
 	needs := strings.Join(to.scopes, " or ")
 	t, _, _, err := p.token(r, "", "one that has the scope "+needs)
@@ -129,8 +130,8 @@ func (p *publicRiver) authorizePosts(w http.ResponseWriter, r *http.Request, to 
 	return &postCall{w: w, r: r, user: t.User, public: true}, nil
 }
 
-// token returns the token of a request if it has scope; "" accepts any scope. wanted describes the
-// required token.
+// token returns the token of a request if the token has the scope; "": any scope. wanted describes
+// the required token in errors.
 func (p *publicRiver) token(r *http.Request, scope, wanted string) (t account.Token, plain string, from account.Caller, err error) {
 	kind, plain, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	plain = strings.TrimSpace(plain)
@@ -148,12 +149,12 @@ func (p *publicRiver) token(r *http.Request, scope, wanted string) (t account.To
 	return t, plain, from, err
 }
 
-// unknownCaller is the error for a request without a valid token.
+// unknownCaller is the error for a request that has no valid token.
 type unknownCaller struct{ error }
 
 func (u *unknownCaller) Unwrap() error { return u.error }
 
-// answer is like Server.answer, but its responses do not contain the causes of errors.
+// answer is like Server.answer, but the responses to errors do not contain the causes.
 func (p *publicRiver) answer(handle func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := handle(w, r)
@@ -172,7 +173,8 @@ func (p *publicRiver) answer(handle func(http.ResponseWriter, *http.Request) err
 	})
 }
 
-// acquireStream counts a stream of a reader until release is called.
+// acquireStream counts an open stream of a reader until release is called. fault.TooMany: the
+// reader has too many open streams.
 func (p *publicRiver) acquireStream(reader string) (release func(), err error) {
 	release, ok := p.streams.Acquire(reader)
 	if !ok {
@@ -181,7 +183,7 @@ func (p *publicRiver) acquireStream(reader string) (release func(), err error) {
 	return release, nil
 }
 
-// messageFor returns the error message that the client may see.
+// messageFor returns the text of an error that the client may see.
 func messageFor(c *riverCall, err error) string {
 	if c.public {
 		return fault.Message(err)
@@ -189,7 +191,7 @@ func messageFor(c *riverCall, err error) string {
 	return err.Error()
 }
 
-// bodyFor returns an error for a response that has already started.
+// bodyFor returns the error line for a response that has already started.
 func (s *Server) bodyFor(c *riverCall, err error) exchange.ErrorBody {
 	return exchange.ErrorBody{Code: fault.CodeOf(err).String(), Message: messageFor(c, err), Field: fault.FieldOf(err)}
 }

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	maxSources    = 10_000 // per page
-	maxName       = 500    // bytes of a title or of a category name
-	maxCategories = 100    // per source
+	maxSources    = 10_000 // maximum sources in one page
+	maxName       = 500    // maximum bytes of a title or of a category name
+	maxCategories = 100    // maximum categories of a source
 )
 
 func (s riverAPI) sources(c *riverCall) error {
@@ -58,7 +58,8 @@ func (s riverAPI) addSource(c *riverCall) error {
 	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
-	// The river checks the URL, because people type it without http://.
+	// Check only the length. The river checks the rest of the URL, because people may enter the URL
+	// without http://.
 	if err := exchange.FitText("url", in.URL, exchange.MaxURL); err != nil {
 		return err
 	}
@@ -93,7 +94,8 @@ func (s riverAPI) addSource(c *riverCall) error {
 	return exchange.OK(c.w, out)
 }
 
-// checkFollowing checks the limits of a title and of category names.
+// checkFollowing returns a fault.Invalid if a title or a category name is too long, or if there are
+// too many categories.
 func checkFollowing(title *string, categories *[]string) error {
 	if title != nil {
 		if err := exchange.FitText("title", *title, maxName); err != nil {
@@ -117,7 +119,8 @@ func checkFollowing(title *string, categories *[]string) error {
 	return nil
 }
 
-// interval converts the requested seconds between checks.
+// interval converts the requested number of seconds between checks to a duration. fault.Invalid:
+// the number is out of range.
 func interval(seconds int64) (time.Duration, error) {
 	const limit = 366 * 24 * 60 * 60
 	if seconds < 0 || seconds > limit {
@@ -157,13 +160,13 @@ func loginFrom(in *client.Login) (river.Login, error) {
 	return l, nil
 }
 
-// sourceAt returns the source at a URL.
+// sourceAt sends the source whose URL is in the parameter url.
 func (s riverAPI) sourceAt(c *riverCall) error {
 	f, err := s.namedSource(c)
 	return s.answerSource(c, f, err)
 }
 
-// namedSource returns the source named by the parameter url.
+// namedSource returns the source whose URL is in the parameter url.
 func (s riverAPI) namedSource(c *riverCall) (river.Followed, error) {
 	p := c.params("url")
 	what := p.Text("url")
@@ -184,7 +187,7 @@ func (s riverAPI) answerSource(c *riverCall, f river.Followed, err error) error 
 	if err != nil {
 		return err
 	}
-	if len(list) > 0 { // otherwise it was unfollowed in the meantime
+	if len(list) > 0 { // the list is empty if the user has unfollowed the source since
 		f = list[0]
 	}
 	return exchange.OK(c.w, form.Source(&f, false))
@@ -227,7 +230,8 @@ func (s riverAPI) changeSource(c *riverCall) error {
 		return s.setCNWS(c, id, &in)
 	}
 	if in.Login != nil {
-		// A login is a separate transaction, so a request with both could be half applied.
+		// A change of the login is a transaction of its own, so a failure could leave a request with
+		// other fields half applied.
 		if in.Title != nil || in.Categories != nil || in.Interval != nil || in.FullText != nil {
 			return fault.New(fault.Invalid, "The login cannot be changed together with other fields: send two requests. Nothing was changed.")
 		}
@@ -252,7 +256,7 @@ func (s riverAPI) changeSource(c *riverCall) error {
 	return s.answerSource(c, f, err)
 }
 
-// setCNWS sets the CNWS hub of a source, for all users who follow it.
+// setCNWS sets the CNWS hub of a source for all users who follow the source.
 func (s riverAPI) setCNWS(c *riverCall, id int64, in *client.SourceChange) error {
 	switch {
 	case c.public:
@@ -296,7 +300,8 @@ func (s riverAPI) refreshSource(c *riverCall) error {
 	return exchange.OK(c.w, form.Check(&check))
 }
 
-// refreshSources makes all sources due. The scheduler reads them within its limits for each host.
+// refreshSources makes all sources due. The scheduler then reads them within the limits for each
+// host.
 func (s riverAPI) refreshSources(c *riverCall) error {
 	if p := c.params(); p.Err != nil {
 		return p.Err

@@ -16,15 +16,16 @@ import (
 )
 
 const (
-	itemBuffer = 64  // arrivals queued for a client; with more the stream ends
-	itemPage   = 200 // items per page of the catch-up
-	// itemOverlap is the distance before the last Seq of the client at which the catch-up starts, in
-	// microseconds. Items get their number before they are stored, so an item that is stored late
-	// can have a smaller number than an item already sent.
+	itemBuffer = 64  // maximum number of arrivals queued for a client; if more are queued, the stream ends
+	itemPage   = 200 // number of stored items that are read at once
+	// itemOverlap is the distance, in microseconds, by which reading the store starts before the
+	// last Seq of the client. An item gets its Seq before it is stored, so an item that is stored
+	// late can have a smaller Seq than an item that was already sent.
 	itemOverlap = 5_000_000
-	// New items are added to the search index with a delay. Therefore a stream with a search looks
-	// for them soon and then at growing intervals. The first searches cover the time searchBack
-	// before the last arrival, the later ones searchWait; both are in units of Seq.
+	// The search index contains new items only after a delay. A stream with a search text therefore
+	// searches searchSoon after an arrival, and then at growing intervals up to searchLate. The
+	// first searches cover the time searchBack before the last arrival, and later searches cover
+	// searchWait. Both are in microseconds, the unit of Seq.
 	searchSoon = 300 * time.Millisecond
 	searchLate = 30 * time.Second
 	searchBack = 10_000_000
@@ -38,8 +39,8 @@ const (
 	itemWithdrawn = "withdrawn"
 )
 
-// itemStream sends new and changed items. With Last-Event-ID it starts shortly before that Seq. The
-// stream of a slow client ends; the client can connect again.
+// itemStream sends new and changed items. If the request has Last-Event-ID, the stream starts
+// shortly before that Seq. The stream ends if the client is too slow; the client can connect again.
 func (s riverAPI) itemStream(c *riverCall) error {
 	p := c.params("source", "category", "starred", "unread", "q")
 	q, err := s.itemQuery(c, p)
@@ -60,8 +61,8 @@ func (s riverAPI) itemStream(c *riverCall) error {
 	if last != "" {
 		f.begun = max(f.seen-itemOverlap, 0)
 		f.at = f.begun
-		// The catch-up can be longer than the buffer: listen again after most of it, and read the
-		// rest while listening.
+		// The stored items can be more than the buffer of arrivals can hold. Therefore send most of
+		// them first, then listen to arrivals, and send the rest while listening.
 		if err := f.catchUp(); err != nil {
 			return s.abort(c.r, err)
 		}
@@ -75,10 +76,10 @@ func (s riverAPI) itemStream(c *riverCall) error {
 		return nil
 	}
 	f.timer = time.NewTimer(searchLate)
-	f.timer.Stop() // no search before the first arrival
+	f.timer.Stop() // the first search is scheduled by the first arrival
 	f.Wake, f.Woken = f.timer.C, f.search
 	if q.Match != "" {
-		f.scheduleSearch() // for items that arrived during the catch-up
+		f.scheduleSearch() // find items that arrived while the stored items were sent
 	}
 	f.Beat = func() bool { return c.stillAllowed == nil || c.stillAllowed() == nil }
 	if err := live.Follow(c.ctx(), f.Stream, arrivals, f.arrived); err != nil && !errors.Is(err, live.ErrSlow) {
@@ -93,19 +94,19 @@ type itemFeed struct {
 	server *Server
 	c      *riverCall
 	query  river.ItemQuery
-	seen   int64           // a Seq: the client knows the items before it
+	seen   int64           // the client already has the items with a smaller Seq
 	at     int64           // Seq up to which the stream has read the store
-	sent   map[int64]int64 // last Seq sent from the store, by item
+	sent   map[int64]int64 // key: ID of an item; value: last Seq of the item sent from the store
 
 	begun int64 // Seq at which the stream starts
-	// Only for a search:
+	// The following fields are used only for a stream with a search text.
 	newest int64         // Seq of the last arrival
-	pause  time.Duration // before the next search; 0: none is scheduled
+	pause  time.Duration // time until the next search; 0: no search is scheduled
 	timer  *time.Timer   // starts the next search
 }
 
-// begin returns the Seq at which a stream starts: last, which a reconnecting client sends, or the
-// newest Seq.
+// begin returns the Seq at which the stream starts: the Seq in last, which a reconnecting client
+// sends, or the newest Seq.
 func (f *itemFeed) begin(last string) (int64, error) {
 	if last != "" {
 		seq, err := strconv.ParseInt(last, 10, 64)
@@ -121,7 +122,7 @@ func (f *itemFeed) begin(last string) (int64, error) {
 	return rows[0].Seq, nil
 }
 
-// catchUp sends the items after f.at.
+// catchUp sends the stored items after the Seq f.at.
 func (f *itemFeed) catchUp() error {
 	for {
 		q := f.query
@@ -145,7 +146,7 @@ func (f *itemFeed) catchUp() error {
 			}
 		}
 		if len(rows) < itemPage {
-			// The next call reads the last seconds again, for items that were stored late.
+			// The next call reads the last five seconds again, because some items are stored late.
 			f.at = max(f.at-itemOverlap, 0)
 			return f.Flush()
 		}
@@ -164,7 +165,7 @@ func (f *itemFeed) kind(e *river.Entry) string {
 	return itemEdited
 }
 
-// arrived sends the items of an arrival that match the query.
+// arrived sends those items of an arrival that match the query of the stream.
 func (f *itemFeed) arrived(a river.Arrival) error {
 	if f.query.SourceID != 0 && a.SourceID != f.query.SourceID {
 		return nil
@@ -211,7 +212,7 @@ func (f *itemFeed) arrived(a river.Arrival) error {
 	return f.Flush()
 }
 
-// scheduleSearch schedules a search, unless one is due soon.
+// scheduleSearch schedules a search soon, unless a search is already scheduled soon.
 func (f *itemFeed) scheduleSearch() {
 	if f.pause == 0 || f.pause > 2*searchSoon {
 		f.pause = searchSoon
@@ -219,7 +220,7 @@ func (f *itemFeed) scheduleSearch() {
 	}
 }
 
-// search sends recent items that the search index now contains.
+// search sends recent items that the search index contains by now.
 func (f *itemFeed) search() error {
 	back := int64(searchBack)
 	if f.pause > 10*searchSoon {

@@ -16,7 +16,7 @@ import (
 // pathAPI is the prefix of the API.
 const pathAPI = "/v1/"
 
-// operation is an endpoint of the API as listed in the OpenAPI document.
+// operation is an endpoint of the API that the OpenAPI document lists.
 type operation struct {
 	method, path string
 	handle       func(http.ResponseWriter, *http.Request) error
@@ -49,7 +49,8 @@ func (s *Server) operations() []operation {
 	}, accountAPI{s}.userRoutes(), accountAPI{s}.feedRoutes(), accountAPI{s}.readerRoutes(), s.pingTargetRoutes(), adminAPI{s}.routes(), s.operatorRiver(), s.operatorPosts(), accountAPI{s}.moveRoutes())
 }
 
-// Routes lists /v1/, /metrics and /debug/pprof/ for the operator. [Server.Guard] must protect them.
+// Routes lists the endpoints /v1/, /metrics and /debug/pprof/ for the operator. The caller must
+// protect them with [Server.Guard].
 func (s *Server) Routes() []route.Route {
 	var all []route.Route
 	about := summaries()
@@ -72,21 +73,22 @@ func (s *Server) Routes() []route.Route {
 		get("/debug/pprof/trace", http.HandlerFunc(pprof.Trace), "Records what the program does for some seconds."))
 }
 
-// Handler serves the routes behind Guard.
+// Handler returns the handler of all routes, protected by Guard.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, s.Routes(), Protect())
 	return s.Guard(mux)
 }
 
-// Protect returns the wrappers for [route.Mount]. They do nothing: the handlers check user tokens
-// themselves, and [Server.Guard] protects the whole admin listener.
+// Protect returns the wrappers for [route.Mount]. The wrappers do nothing, because the handlers
+// check the tokens of users and [Server.Guard] protects the admin listener.
 func Protect() map[route.Protection]func(http.Handler) http.Handler {
 	same := func(h http.Handler) http.Handler { return h }
 	return map[route.Protection]func(http.Handler) http.Handler{route.Token: same, route.Admin: same}
 }
 
-// notFound responds to a request without a route: 405 if another method exists, else 404.
+// notFound responds to a request without a route. The status is 405 if the path has a route with
+// another method, otherwise 404.
 func notFound(routes []route.Route) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
@@ -102,7 +104,7 @@ func notFound(routes []route.Route) func(http.ResponseWriter, *http.Request) err
 	}
 }
 
-// maxBytes returns the maximum size of an operation's request body.
+// maxBytes returns the maximum size of the request body of an endpoint in bytes.
 func (s *Server) maxBytes(method, path string) int64 {
 	switch method + " " + path {
 	case "POST /v1/subscriptions/import", "POST /v1/users/{user}/import":
@@ -127,13 +129,13 @@ func (s *Server) maxBytes(method, path string) int64 {
 	return exchange.MaxBody
 }
 
-// summaries returns the summary of each operation in the OpenAPI document, by method and path.
+// summaries returns the summaries of the operations in the OpenAPI document. Key: method and path.
 func summaries() map[string]string {
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
 	if json.Unmarshal(openAPI, &doc) != nil {
-		return nil // a test checks the document
+		return nil // cannot happen: a test parses the document
 	}
 	out := map[string]string{}
 	for path, methods := range doc.Paths {

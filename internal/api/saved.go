@@ -37,7 +37,7 @@ func (s accountAPI) feedRoutes() []operation {
 	}
 }
 
-// withFeeds wraps an endpoint that needs hosted feeds.
+// withFeeds wraps an endpoint that requires Options.Feeds.
 func (s accountAPI) withFeeds(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Options.Feeds == nil {
@@ -87,7 +87,7 @@ func (s accountAPI) answerFeed(w http.ResponseWriter, f author.Feed, err error) 
 }
 
 func (s accountAPI) saveFeed(w http.ResponseWriter, r *http.Request) error {
-	// One extra byte detects a document that is too large.
+	// Read one byte more than the limit, to detect a document that is too large.
 	doc, err := io.ReadAll(io.LimitReader(r.Body, author.MaxDocument+1))
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "The upload of the document is incomplete")
@@ -124,7 +124,7 @@ func (s accountAPI) restoreFeed(w http.ResponseWriter, r *http.Request) error {
 	return s.answerFeed(w, f, err)
 }
 
-// addCloud turns on or off whether the server adds its cloud to a user's public feed.
+// addCloud sets whether the server adds its cloud to a user's public feed.
 func (s accountAPI) addCloud(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		On bool `json:"on"`
@@ -155,7 +155,7 @@ func (s *Server) feedURL(user, name string) string {
 	return s.origin() + "/" + user + "/rss.xml"
 }
 
-// origin returns the origin of the public listener; "" if unknown.
+// origin returns the origin of the public listener; "": unknown.
 func (s *Server) origin() string {
 	if s.Origin != nil {
 		return s.Origin()

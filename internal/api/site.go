@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Site has the pages and the style sheet of a user's page. [*author.Site] implements it.
+// Site manages the pages and the style sheet of a user's page. [*author.Site] implements it.
 type Site interface {
 	Pages(ctx context.Context, user string) ([]author.Page, error)
 	Page(ctx context.Context, user, slug string) (author.Page, error)
@@ -34,7 +34,7 @@ func siteRoutes() []postRoute {
 	}
 }
 
-// withSite wraps an endpoint that needs Site.
+// withSite wraps an endpoint that requires Options.Site.
 func withSite(handle func(postAPI, *postCall) error) func(postAPI, *postCall) error {
 	return func(s postAPI, c *postCall) error {
 		if s.Site == nil {
@@ -69,7 +69,7 @@ func (s postAPI) page(c *postCall) error {
 	return exchange.OK(c.w, form.Page(p))
 }
 
-// savePage creates a page, or replaces the one with the slug of the path.
+// savePage creates a page, or replaces the page with the slug in the path.
 func (s postAPI) savePage(c *postCall) error {
 	var in client.Page
 	if err := exchange.ReadJSONTo(c.w, c.r, &in, maxPost); err != nil {

@@ -25,7 +25,7 @@ func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// status also responds when the database is not available.
+// status sends the status of the server. It also responds if the database is not available.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 	if p := exchange.ReadParams(r); p.Err != nil {
 		return p.Err

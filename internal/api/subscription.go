@@ -63,7 +63,8 @@ func (s *Server) subscriptions(w http.ResponseWriter, r *http.Request) error {
 	return exchange.OK(w, page)
 }
 
-// remove ends the subscriptions with exactly these values.
+// remove ends the subscriptions that have exactly the topic, the callback and the protocol in the
+// parameters.
 func (s *Server) remove(w http.ResponseWriter, r *http.Request) error {
 	p := exchange.ReadParams(r, "topic", "callback", "protocol")
 	topic, callback, protocol := p.Text("topic"), p.Text("callback"), p.Text("protocol")

@@ -21,14 +21,15 @@ import (
 )
 
 const (
-	maxCallback = 4096     // bytes of a callback's URL
-	maxLine     = 64 << 10 // bytes per line of an import
-	maxImport   = 8 << 30  // bytes of an import
-	// importBatch is the number of subscriptions per transaction: enough for the hub to detect a
-	// large topic and to split it into shards before its first change.
+	maxCallback = 4096     // maximum bytes of a callback URL
+	maxLine     = 64 << 10 // maximum bytes of one line of an import
+	maxImport   = 8 << 30  // maximum bytes of an import
+	// importBatch is the maximum number of subscriptions in one transaction. It is large enough for
+	// the hub to recognize a large topic and to split it into shards before the first change of the
+	// topic.
 	importBatch = 20_000
-	maxBadLines = 20 // bad lines described in the result
-	// uploadPause limits the time between two reads of an upload.
+	maxBadLines = 20 // maximum number of invalid lines that the result describes
+	// uploadPause is the maximum time between two reads of an upload.
 	uploadPause = 30 * time.Second
 )
 
@@ -42,7 +43,8 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// The lines alone do not show whether the response is complete.
+	// The trailer marks a complete response, because an incomplete response also consists of valid
+	// lines.
 	w.Header().Set("Trailer", "X-Complete")
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	now := s.Now()
@@ -75,8 +77,8 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// abort ends a response that has already started. It logs the error because the status is already
-// sent.
+// abort ends a response that has already started. It only logs the error, because the status has
+// been sent.
 func (s *Server) abort(r *http.Request, err error) error {
 	if r.Context().Err() == nil {
 		s.Log.Error("a response was interrupted", "path", r.URL.Path, "err", err)
@@ -84,13 +86,13 @@ func (s *Server) abort(r *http.Request, err error) error {
 	return nil
 }
 
-// extend extends the write deadline of a response.
+// extend sets the write deadline of a response to WriteTimeout from now.
 func (s *Server) extend(w http.ResponseWriter) {
-	// In process, without a connection, there is no deadline to set.
+	// Ignore the error: a request in this process has no connection and no deadline.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.WriteTimeout))
 }
 
-// upload reads a request body without a total time limit while data keeps arriving.
+// upload reads a request body. It has no time limit in total as long as data arrives.
 type upload struct {
 	body    io.Reader
 	control *http.ResponseController
@@ -101,8 +103,8 @@ func (u upload) Read(p []byte) (int, error) {
 	return u.body.Read(p)
 }
 
-// importLines checks the whole upload before it imports the first line, so an invalid file changes
-// nothing.
+// importLines imports uploaded subscriptions. It checks the whole upload before it imports the
+// first line, so that an invalid file changes nothing.
 func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
 	p := exchange.ReadParams(r, "skip-bad")
 	skipBad := p.Boolean("skip-bad")
@@ -131,7 +133,7 @@ func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// badLinesError returns the error for a file with bad lines.
+// badLinesError returns the error for a file that contains invalid lines.
 func badLinesError(res client.ImportResult) error {
 	first := res.BadLines[0]
 	more := ""
@@ -141,8 +143,8 @@ func badLinesError(res client.ImportResult) error {
 	return fault.New(fault.Invalid, "Nothing was imported: line %d: %s%s", first.Line, first.Message, more)
 }
 
-// check reads the upload and stores the valid lines in spool. res.Imported is the number of lines
-// to import.
+// check reads the upload and writes the valid lines to spool. res.Imported is the number of valid
+// lines.
 func (s *Server) check(body io.Reader, spool io.Writer) (client.ImportResult, error) {
 	var res client.ImportResult
 	now := s.Now()
@@ -188,7 +190,8 @@ func wrapSpool(err error) error {
 	return fault.Wrap(fault.Unavailable, err, "The upload cannot be stored")
 }
 
-// readLine returns the next line. It skips a line that is too long and returns bufio.ErrTooLong.
+// readLine returns the next line. If the line is too long, readLine skips it and returns
+// bufio.ErrTooLong.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if err == nil || errors.Is(err, io.EOF) && len(line) > 0 {
@@ -206,7 +209,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return nil, fmt.Errorf("it is longer than %d bytes: %w", maxLine, bufio.ErrTooLong)
 }
 
-// readSubscription decodes a line and applies the rules for a registration.
+// readSubscription decodes one line and checks it by the rules for a registration.
 func readSubscription(line []byte) (client.Subscription, error) {
 	var sub client.Subscription
 	dec := json.NewDecoder(bytes.NewReader(line))
@@ -242,7 +245,8 @@ func readSubscription(line []byte) (client.Subscription, error) {
 	return sub, nil
 }
 
-// checkSecret rejects a secret of a protocol without secrets, and two secrets.
+// checkSecret returns an error if a subscription has a secret although its protocol has no secrets,
+// or if it has two secrets.
 func checkSecret(sub client.Subscription) error {
 	switch {
 	case sub.Secret == "" && len(sub.SecretBase64) == 0:
@@ -257,7 +261,7 @@ func checkSecret(sub client.Subscription) error {
 	return nil
 }
 
-// isProcedure reports whether name is a valid procedure name or empty.
+// isProcedure reports whether name is empty or a valid name of a procedure.
 func isProcedure(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -269,8 +273,9 @@ func isProcedure(name string) bool {
 	return len(name) <= 128
 }
 
-// apply imports the checked lines in batches and streams progress. Each batch is one transaction.
-// If one fails, the earlier batches remain; the import can be repeated.
+// apply imports the checked lines in batches and sends progress lines. Each batch is one
+// transaction. If a batch fails, the earlier batches stay imported, and the client can repeat the
+// import.
 func (s *Server) apply(w http.ResponseWriter, r *http.Request, spool io.Reader, res client.ImportResult) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -319,7 +324,7 @@ func (s *Server) batch(lines *bufio.Reader, n int) ([]hub.SubscriptionInfo, erro
 	return list, nil
 }
 
-// subscriptionFrom fills in the times that an import may omit.
+// subscriptionFrom converts a line of an import. It sets the times that the line omits.
 func (s *Server) subscriptionFrom(c client.Subscription) hub.SubscriptionInfo {
 	if c.RenewedAt.IsZero() {
 		c.RenewedAt = s.Now()

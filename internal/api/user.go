@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Accounts manages the users of this server, their tokens and the secrets of their readers.
-// [*account.Accounts] implements it.
+// Accounts manages the users of this server, the tokens of their programs, and the secrets of
+// readers of their private feeds. [*account.Accounts] implements it.
 type Accounts interface {
 	AccountUsers
 	AccountTokens
@@ -61,7 +61,7 @@ func (s accountAPI) userRoutes() []operation {
 	}
 }
 
-// withAccounts wraps an endpoint that needs Accounts.
+// withAccounts wraps an endpoint that requires Options.Accounts.
 func (s accountAPI) withAccounts(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Options.Accounts == nil {
@@ -120,7 +120,7 @@ func (s accountAPI) oneUser(w http.ResponseWriter, r *http.Request) error {
 	return s.answerUser(w, r)
 }
 
-// answerUser sends the user named in the path.
+// answerUser sends the user whose name is in the path.
 func (s accountAPI) answerUser(w http.ResponseWriter, r *http.Request) error {
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
@@ -169,7 +169,7 @@ func (s accountAPI) tokens(w http.ResponseWriter, r *http.Request) error {
 	if p := exchange.ReadParams(r); p.Err != nil {
 		return p.Err
 	}
-	// Distinguish an unknown user from a user without tokens.
+	// If the user does not exist, send an error instead of an empty list.
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Status returns the HTTP status of an error with code.
+// Status returns the HTTP status for an error with this code.
 func Status(code fault.Code) int {
 	switch code {
 	case fault.Invalid:
@@ -42,27 +42,28 @@ type ErrorAnswer struct {
 	Error ErrorBody `json:"error"`
 }
 
-// ErrorBody describes an error to a program and to people.
+// ErrorBody describes an error to programs and people.
 type ErrorBody struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Field   string `json:"field,omitempty"`
 }
 
-// BodyOf includes the full error: only the operator sees it, not the public.
+// BodyOf returns the description of an error with its full text, which only the operator may see.
 func BodyOf(err error) ErrorBody {
 	return ErrorBody{Code: fault.CodeOf(err).String(), Message: err.Error(), Field: fault.FieldOf(err)}
 }
 
-// Unavailable sends err with status 503 in the error format of this API.
+// Unavailable sends err with status 503 in the error format of the API.
 func Unavailable(w http.ResponseWriter, err error) { WriteError(w, http.StatusServiceUnavailable, err) }
 
-// WriteError sends an error response with the full error.
+// WriteError sends an error response with the full text of the error, which only the operator may
+// see.
 func WriteError(w http.ResponseWriter, status int, err error) {
 	WriteFault(w, status, err, err.Error())
 }
 
-// WriteFault sends an error response with message as its text.
+// WriteFault sends an error response with message instead of the text of the error.
 func WriteFault(w http.ResponseWriter, status int, err error, message string) {
 	if wait := fault.RetryAfter(err); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
@@ -70,17 +71,17 @@ func WriteFault(w http.ResponseWriter, status int, err error, message string) {
 	WriteJSON(w, status, ErrorAnswer{ErrorBody{Code: fault.CodeOf(err).String(), Message: message, Field: fault.FieldOf(err)}})
 }
 
-// WriteJSON sends v with status.
+// WriteJSON sends v as JSON with this status.
 func WriteJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	// Ignore the error: the client has closed the connection.
+	// Ignore the error: it means that the client has closed the connection.
 	_ = enc.Encode(v)
 }
 
-// OK sends v with status 200. It returns nil.
+// OK sends v as JSON with status 200. It always returns nil.
 func OK(w http.ResponseWriter, v any) error {
 	WriteJSON(w, http.StatusOK, v)
 	return nil

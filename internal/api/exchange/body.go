@@ -19,12 +19,13 @@ import (
 // MaxBody is the maximum size of a JSON request in bytes.
 const MaxBody = 64 << 10
 
-// ReadJSON decodes a small JSON object. Unknown fields and trailing data are errors.
+// ReadJSON decodes a JSON object of at most MaxBody bytes. Unknown fields and data after the object
+// are errors.
 func ReadJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return ReadJSONTo(w, r, v, MaxBody)
 }
 
-// ReadJSONTo is like ReadJSON with its own size limit in bytes.
+// ReadJSONTo is like ReadJSON with a limit of its own in bytes.
 func ReadJSONTo(w http.ResponseWriter, r *http.Request, v any, limit int64) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return fault.New(fault.Invalid, "The request needs a body in JSON, with Content-Type: application/json.")
@@ -44,7 +45,7 @@ func ReadJSONTo(w http.ResponseWriter, r *http.Request, v any, limit int64) erro
 	return bodyFault(err, body)
 }
 
-// bodyFault describes why a body is invalid and names the field.
+// bodyFault returns a fault.Invalid that names the invalid field of a body and the reason.
 func bodyFault(err error, body []byte) error {
 	const bad = "The body is not the JSON object that this endpoint accepts"
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
@@ -72,7 +73,7 @@ func bodyFault(err error, body []byte) error {
 
 // article returns the JSON type of a value with its article: "a number", "an object".
 func article(kind string) string {
-	word, _, _ := strings.Cut(kind, " ") // for example "number 5"
+	word, _, _ := strings.Cut(kind, " ") // kind may contain the value, as in "number 5"
 	switch word {
 	case "bool":
 		return "true or false"
@@ -85,7 +86,8 @@ func article(kind string) string {
 // MaxURL is the maximum size of a feed's URL in bytes.
 const MaxURL = 2048
 
-// CheckURL accepts an absolute http or https URL of at most limit bytes.
+// CheckURL returns a fault.Invalid unless a value is an absolute http or https URL of at most limit
+// bytes. name is the name of the field.
 func CheckURL(name, value string, limit int) error {
 	if value == "" {
 		return fault.New(fault.Invalid, "%s is missing.", name)
@@ -100,7 +102,8 @@ func CheckURL(name, value string, limit int) error {
 	return nil
 }
 
-// FitText rejects a text that is too long or contains U+0000.
+// FitText returns a fault.Invalid if a value has more than limit bytes or contains U+0000. name is
+// the name of the field.
 func FitText(name, value string, limit int) error {
 	switch {
 	case len(value) > limit:

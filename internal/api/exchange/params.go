@@ -12,14 +12,14 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Params are the parameters of a query string, with the first error in Err.
+// Params has the parameters of a query string. Err is the first error.
 type Params struct {
 	values url.Values
 	Err    error
 }
 
-// ReadParams reads the query string. An unknown or repeated name is an error, so that a misspelled
-// filter does not list everything.
+// ReadParams reads the query string of a request. A repeated name, or a name that is not in known,
+// is an error. Otherwise a misspelled filter would select everything.
 func ReadParams(r *http.Request, known ...string) *Params {
 	p := &Params{}
 	values, err := url.ParseQuery(r.URL.RawQuery)
@@ -36,7 +36,8 @@ func ReadParams(r *http.Request, known ...string) *Params {
 	return p
 }
 
-// Text returns the value of a parameter that may occur once; "" if it is missing.
+// Text returns the value of a parameter; "": the parameter is missing. A repeated parameter is an
+// error.
 func (p *Params) Text(name string) string {
 	v := p.values[name]
 	if len(v) > 1 && p.Err == nil {
@@ -48,13 +49,14 @@ func (p *Params) Text(name string) string {
 	return v[0]
 }
 
-// MaxLimit is the maximum number of rows per page.
+// MaxLimit is the maximum number of rows in one page of a list.
 const MaxLimit = 1000
 
-// Limit returns the number of rows per page: 100 if the parameter is missing, at most MaxLimit.
+// Limit returns the requested number of rows in a page, at most MaxLimit. It returns 100 if the
+// parameter is missing.
 func (p *Params) Limit() int { return p.LimitTo(MaxLimit) }
 
-// LimitTo is like Limit with its own maximum.
+// LimitTo is like Limit with a maximum of its own.
 func (p *Params) LimitTo(limit int) int {
 	value := p.Text("limit")
 	if value == "" {
@@ -73,14 +75,15 @@ func (p *Params) Has(name string) bool { return len(p.values[name]) > 0 }
 // All returns the values of a parameter that may be repeated.
 func (p *Params) All(name string) []string { return p.values[name] }
 
-// Paged adds the parameters that select a page of a list.
+// Paged returns known with the names of the parameters that select a page of a list.
 func Paged(known ...string) []string { return append(known, "cursor", "after", "before", "limit") }
 
-// Cursor returns the start of the page: the "next" value of the previous page, or "" for the first
-// page. It also accepts the older names after and before.
+// Cursor returns the position at which the page starts: the value of "next" in the previous page.
+// "": the first page. The parameter also has two older names, after and before.
 func (p *Params) Cursor() string { return p.CursorOr("after", "before") }
 
-// CursorOr is like Cursor for a list that gives some of the older names another meaning.
+// CursorOr is like Cursor with the given older names, for a list in which an older name has another
+// meaning.
 func (p *Params) CursorOr(older ...string) string {
 	cursor, name := p.Text("cursor"), "cursor"
 	for _, other := range older {
@@ -95,7 +98,7 @@ func (p *Params) CursorOr(older ...string) string {
 	return cursor
 }
 
-// BadCursor is the error for a cursor that is not the "next" value of a page.
+// BadCursor returns the error for a cursor that is not the value of "next" in a page.
 func BadCursor(cursor string) error {
 	return fault.New(fault.Invalid, "cursor is %q: it must be the value of \"next\" in the previous page.", text.Clip(cursor, 100))
 }

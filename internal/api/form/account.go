@@ -9,17 +9,17 @@ import (
 	"cloudburst/internal/transfer"
 )
 
-// User returns a user.
+// User converts a user.
 func User(u account.User) client.User {
 	return client.User{Name: u.Name, CreatedAt: Milli(u.CreatedAt), PasswordAt: When(u.PasswordAt), SeenAt: When(u.SeenAt), Disabled: u.Disabled, Administrator: u.Administrator}
 }
 
-// Token returns a token without its secret.
+// Token converts a token. The result does not contain the token itself.
 func Token(t account.Token) client.Token {
 	return client.Token{ID: t.ID, User: t.User, Label: t.Label, Scopes: append([]string{}, t.Scopes...), CreatedAt: Milli(t.CreatedAt), UsedAt: When(t.UsedAt)}
 }
 
-// Readers returns the readers of a user's hosted feeds.
+// Readers converts a report about the readers of a user's hosted feeds.
 func Readers(r audience.Report) client.Readers {
 	out := client.Readers{
 		User: r.User, At: Milli(r.At), WindowDays: r.WindowDays, Count: r.Readers,
@@ -47,23 +47,23 @@ func counts(list []audience.Count) []client.NamedCount {
 	return out
 }
 
-// Invite returns an invitation without its secret.
+// Invite converts an invitation. The result does not contain the invitation's secret.
 func Invite(i account.Invite) client.Invite {
 	return client.Invite{ID: i.ID, Note: i.Note, CreatedAt: Milli(i.CreatedAt), CreatedBy: i.CreatedBy, ExpiresAt: Milli(i.ExpiresAt), UsedAt: When(i.UsedAt), UsedBy: i.UsedBy}
 }
 
-// Block returns a block.
+// Block converts a block.
 func Block(b admin.Block) client.Block {
 	return client.Block{Kind: b.Kind, Value: b.Value, Reason: b.Reason, CreatedAt: Milli(b.CreatedAt), CreatedBy: b.CreatedBy}
 }
 
-// Secret returns the secret of a private feed without its value.
+// Secret converts the secret of a private feed. The result does not contain the secret itself.
 func Secret(s account.Secret) client.Secret {
 	group, _ := author.GroupOf(s.Feed)
 	return client.Secret{Group: group, Selector: s.Selector, User: s.User, Reader: s.Reader, CreatedAt: Milli(s.CreatedAt), UsedAt: When(s.UsedAt)}
 }
 
-// MoveResult returns the result of an import.
+// MoveResult converts the result of an import.
 func MoveResult(r *transfer.Result) client.MoveResult {
 	res := client.MoveResult{
 		Kind: r.Kind, Found: r.Found, Added: r.Added, Existing: r.Existing, Skipped: r.Skipped, Files: r.Files, Profile: r.Profile, Problems: r.Problems,

@@ -5,7 +5,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-// HintsIn converts the hints of a request.
+// HintsIn converts the hints in a request to author.Hints.
 func HintsIn(in *client.FeedHints) author.Hints {
 	h := author.Hints{TTL: in.TTL, SkipHours: in.SkipHours, SkipDays: in.SkipDays, UpdatePeriod: in.UpdatePeriod, UpdateFrequency: in.UpdateFrequency}
 	if in.UpdateBase != nil {
@@ -14,7 +14,7 @@ func HintsIn(in *client.FeedHints) author.Hints {
 	return h
 }
 
-// Hints returns the hints of a feed.
+// Hints converts the hints of a feed.
 func Hints(h author.Hints) *client.FeedHints {
 	out := &client.FeedHints{
 		TTL: h.TTL, SkipHours: append([]int{}, h.SkipHours...), SkipDays: append([]string{}, h.SkipDays...),
@@ -26,7 +26,7 @@ func Hints(h author.Hints) *client.FeedHints {
 	return out
 }
 
-// Page returns a page of an author.
+// Page converts a page of an author.
 func Page(p author.Page) client.Page {
 	out := client.Page{Slug: p.Slug, Title: p.Title, Source: p.Source, Place: p.Place, InMenu: p.InMenu, HTML: p.HTML}
 	if !p.UpdatedAt.IsZero() {

@@ -1,10 +1,11 @@
-// Package form converts the values of the domains to the types of package client, which are the JSON
-// form of the API. Secrets are left out, except in [ExportedSubscription]. Start with [Item] and [Post].
+// Package form converts the values of other packages to the types of package client, which define
+// the JSON of the API. The results contain no secrets, except the result of [ExportedSubscription].
+// Start with [Item] and [Post].
 package form
 
 import "time"
 
-// When returns a time in UTC with milliseconds; nil if it is zero.
+// When returns a time in UTC with a precision of milliseconds; nil for the zero time.
 func When(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -13,5 +14,5 @@ func When(t time.Time) *time.Time {
 	return &t
 }
 
-// Milli returns a time in UTC with milliseconds.
+// Milli returns a time in UTC with a precision of milliseconds.
 func Milli(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

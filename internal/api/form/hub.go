@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// Relays returns subscriptions at upstream hubs.
+// Relays converts subscriptions at upstream hubs.
 func Relays(rows []upstream.Follow) []client.Relay {
 	list := make([]client.Relay, len(rows))
 	for i, f := range rows {
@@ -23,7 +23,8 @@ func Relays(rows []upstream.Follow) []client.Relay {
 	return list
 }
 
-// Relay returns a subscription at an upstream hub. It omits the token and the secret.
+// Relay converts a subscription at an upstream hub. The result contains neither the token nor the
+// secret.
 func Relay(f upstream.Follow) client.Relay {
 	return client.Relay{
 		Feed: f.Feed, Via: f.Protocol, Hub: f.Hub, Topic: f.Topic, State: f.State, For: append([]string{}, f.For...),
@@ -33,7 +34,7 @@ func Relay(f upstream.Follow) client.Relay {
 	}
 }
 
-// Topic returns a topic with the number of its subscribers at now.
+// Topic converts a topic. subscribers is the number of its subscribers at the time now.
 func Topic(t hub.Topic, subscribers int64, now time.Time) client.Topic {
 	return client.Topic{
 		ID: t.ID, URL: t.URL, Subscribers: subscribers, Version: t.Version, Hash: hex.EncodeToString(t.Hash),
@@ -43,7 +44,7 @@ func Topic(t hub.Topic, subscribers int64, now time.Time) client.Topic {
 	}
 }
 
-// verification describes how the hub would verify a ping that arrives now.
+// verification describes how the hub would verify a ping that arrives at the time now.
 func verification(t hub.Topic, now time.Time) *client.Verification {
 	if t.Hash == nil {
 		return nil
@@ -56,17 +57,18 @@ func verification(t hub.Topic, now time.Time) *client.Verification {
 	}
 }
 
-// Subscription returns a subscription without its secret.
+// Subscription converts a subscription. The result does not contain the secret.
 func Subscription(s hub.Subscription, topic string) client.Subscription {
 	c := ExportedSubscription(s, topic)
-	c.Secret, c.SecretBase64 = "", nil // known only to the subscriber and this server
+	c.Secret, c.SecretBase64 = "", nil // only the subscriber and this server may know the secret
 	c.TopicID, c.ID = s.TopicID, s.ID
 	c.Failures, c.Tries = s.Failures, s.Tries
 	c.NextAt, c.LastError, c.LastErrorAt = When(s.NextAt), s.LastError, When(s.LastErrorAt)
 	return c
 }
 
-// ExportedSubscription omits the state of deliveries, which is meaningful only on this server.
+// ExportedSubscription converts a subscription for an export, with its secret. It omits the state
+// of deliveries, because that state is meaningful only on this server.
 func ExportedSubscription(s hub.Subscription, topic string) client.Subscription {
 	c := client.Subscription{
 		Topic: topic, Protocol: s.Protocol, Callback: s.Callback, Procedure: s.Procedure,
@@ -78,7 +80,7 @@ func ExportedSubscription(s hub.Subscription, topic string) client.Subscription 
 	return c
 }
 
-// Event returns an entry of the log.
+// Event converts an entry of the log.
 func Event(e event.Event) client.Event {
 	return client.Event{
 		ID: Cursor(e.Cursor()), At: Milli(e.At), Kind: e.Kind, OK: e.OK, Text: e.Text,
@@ -88,7 +90,7 @@ func Event(e event.Event) client.Event {
 	}
 }
 
-// Minute returns the counters of a minute.
+// Minute converts the counters of a minute.
 func Minute(m hub.Minute) client.Minute {
 	return client.Minute{
 		At: m.At.UTC(), Node: m.Node, Pings: m.Pings, Checks: m.Checks, Changes: m.Changes, Notified: m.Notified,
@@ -96,8 +98,8 @@ func Minute(m hub.Minute) client.Minute {
 	}
 }
 
-// Cursor encodes a position in the log for clients. The time comes first because the store
-// finds positions by time.
+// Cursor encodes a position in the log for clients. The time is first in the text, because the
+// store finds positions by time.
 func Cursor(c event.Cursor) string {
 	return fmt.Sprintf("%d:%d:%d", c.At, c.Node, c.Seq)
 }

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/author/version"
 )
 
-// ChangeContent copies the fields that are set in a request.
+// ChangeContent changes a content: it copies the fields that are set in a request.
 func ChangeContent(c *author.Content, in *client.PostChange) {
 	set := func(to *string, from *string) {
 		if from != nil {
@@ -60,7 +60,7 @@ func enclosuresIn(list []client.PostEnclosure) []author.Enclosure {
 	return out
 }
 
-// NodesIn converts the outline of a request.
+// NodesIn converts the outline in a request to nodes.
 func NodesIn(list []client.PostNode) []author.Node {
 	var out []author.Node
 	for _, n := range list {
@@ -85,7 +85,7 @@ func enclosures(list []author.Enclosure) []client.PostEnclosure {
 	return out
 }
 
-// Nodes returns an outline.
+// Nodes converts the nodes of an outline.
 func Nodes(list []author.Node) []client.PostNode {
 	var out []client.PostNode
 	for _, n := range list {
@@ -99,7 +99,7 @@ func Nodes(list []author.Node) []client.PostNode {
 	return out
 }
 
-// PingTarget returns the state of a ping target.
+// PingTarget converts the state of a ping target.
 func PingTarget(o announce.PendingTarget) client.PingTarget {
 	kind, address, _ := strings.Cut(o.Target, " ")
 	c := client.PingTarget{
@@ -117,7 +117,7 @@ func PingTarget(o announce.PendingTarget) client.PingTarget {
 	return c
 }
 
-// Post returns a post with its URL and a warning about it; "": none.
+// Post converts a post. url is the URL of the post; warning is a warning about it; "": no warning.
 func Post(p author.Post, url, warning string) client.Post {
 	out := client.Post{
 		ID: p.ID, User: p.User, Revision: p.Revision, State: string(p.State), GUID: p.GUID, Key: p.Key, URL: url,
@@ -137,18 +137,18 @@ func Post(p author.Post, url, warning string) client.Post {
 	return out
 }
 
-// Version returns an earlier version of a post.
+// Version converts an earlier version of a post.
 func Version(v version.Version) client.PostVersion {
 	return client.PostVersion{Number: v.N, SavedAt: Milli(v.At), State: string(v.State), Title: v.Title, Source: v.Source,
 		Format: string(cmp.Or(v.Format, author.Markdown)), Categories: append([]string{}, v.Categories...)}
 }
 
-// RulesIn returns the rules of a request.
+// RulesIn converts the rules in a request to rules.Rules.
 func RulesIn(in *client.PostRules) rules.Rules {
 	return rules.Rules{Short: in.Short, URLs: in.URLs, PlainTags: in.PlainTags}
 }
 
-// Rules returns the rules of an author.
+// Rules converts the rules of an author.
 func Rules(r rules.Rules) *client.PostRules {
 	return &client.PostRules{Short: r.Short, URLs: r.URLs, PlainTags: r.PlainTags}
 }

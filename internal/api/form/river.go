@@ -18,7 +18,7 @@ const (
 	sourceGone    = "gone"
 )
 
-// Filter returns a filter.
+// Filter converts a filter.
 func Filter(f *filter.Rule) client.Filter {
 	out := client.Filter{ID: f.ID, Name: f.Name, SourceID: f.SourceID, Category: f.Category, FilterActions: client.FilterActions(f.Actions), Off: f.Off,
 		Matched: f.Matched, LastAt: When(f.LastAt), Applying: f.Applying, Applied: f.Applied, CreatedAt: Milli(f.CreatedAt), Conditions: []client.FilterCondition{}}
@@ -28,7 +28,8 @@ func Filter(f *filter.Rule) client.Filter {
 	return out
 }
 
-// Source returns a followed feed; unread: with the number of its unread items.
+// Source converts a followed feed. If unread is set, the result contains the number of unread
+// items.
 func Source(f *river.Followed, unread bool) client.Source {
 	src, st := &f.Source, &f.Source.State
 	out := client.Source{
@@ -41,7 +42,7 @@ func Source(f *river.Followed, unread bool) client.Source {
 	}
 	out.NextAt, out.Why, out.Reading = When(f.Next.At), f.Next.Why, f.Next.State == river.NextRunning
 	if src.Private() {
-		// Never return the secret, not even to the user who provided it.
+		// Never return the secret, not even to the user who entered it.
 		out.Login = &client.Login{Kind: src.Login.Kind, Name: src.Login.Name}
 	}
 	if n := len(st.Moves); n > 0 {
@@ -58,7 +59,7 @@ func Source(f *river.Followed, unread bool) client.Source {
 	return out
 }
 
-// condition returns the state of a source and its problem.
+// condition returns the state of a source and a description of its problem; "": no problem.
 func condition(src *river.Source) (state, problem string) {
 	switch st := &src.State; {
 	case st.Gone != nil:
@@ -71,7 +72,7 @@ func condition(src *river.Source) (state, problem string) {
 	return sourceOK, ""
 }
 
-// Item returns an item of a river.
+// Item converts an item of a river.
 func Item(e *river.Entry) client.Item {
 	e.ShowFull()
 	return client.Item{
@@ -96,7 +97,7 @@ func content(in *river.Content) client.Content {
 	return out
 }
 
-// Explanation returns the schedule of a followed feed with its reasons.
+// Explanation converts the schedule of a followed feed and the reasons for the schedule.
 func Explanation(f *river.Followed, e *river.Explanation) client.Explanation {
 	next := *f
 	next.Next = e.Next
@@ -118,7 +119,7 @@ func Explanation(f *river.Followed, e *river.Explanation) client.Explanation {
 	return out
 }
 
-// Check returns a check of a followed feed.
+// Check converts a check of a followed feed.
 func Check(c *river.Check) client.Check {
 	out := client.Check{
 		At: Milli(c.At), TookMS: float64(c.Took) / float64(time.Millisecond), Cause: cmp.Or(string(c.Cause), "due"), Via: c.Via, Asked: c.Asked, AskedWhy: c.AskedWhy, URL: c.URL, Status: c.Status,
@@ -131,12 +132,12 @@ func Check(c *river.Check) client.Check {
 	return out
 }
 
-// ImportedOPML returns the result of an OPML import.
+// ImportedOPML converts the result of an OPML import.
 func ImportedOPML(r *river.Imported) client.ImportedOPML {
 	return client.ImportedOPML{Title: r.Title, Found: r.Found, Added: r.Added, Existing: r.Had, OverLimit: r.Over, Limit: r.Limit, Lists: r.Lists, Skipped: r.Skipped, Problems: r.Problems}
 }
 
-// Forwarding returns a forwarding and omits the secret.
+// Forwarding converts a forwarding. The result does not contain the secret.
 func Forwarding(n *forward.Forwarding) client.Forwarding {
 	return client.Forwarding{
 		ID: n.ID, SourceID: n.SourceID, Category: n.Category, Via: n.Via, Target: n.Target, Signed: n.Secret != "", Paused: n.Paused,
@@ -145,13 +146,13 @@ func Forwarding(n *forward.Forwarding) client.Forwarding {
 	}
 }
 
-// RiverLive returns the current activity of the reader.
+// RiverLive converts the current activity of the river.
 func RiverLive(l river.Live) *client.RiverLive {
 	return &client.RiverLive{Reading: l.Reading, Waiting: l.Waiting, Listening: l.Listening, Checks: l.Checks, Unchanged: l.Unchanged, Failed: l.Failed,
 		Delivered: l.Delivered, New: l.New, Edited: l.Edited, Withdrawn: l.Withdrawn}
 }
 
-// RiverCounts returns the size of the reader.
+// RiverCounts converts the numbers of feeds in all rivers.
 func RiverCounts(n river.SourceCounts) *client.RiverCounts {
 	return &client.RiverCounts{Sources: n.Sources, Followed: n.Followed, Due: n.Due, Failing: n.Failing, Gone: n.Gone, Pushed: n.Pushed, Items: n.Items,
 		Subscriptions: n.Subscriptions, Readers: n.Readers}
