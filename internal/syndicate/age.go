@@ -8,21 +8,22 @@ import (
 	"cloudburst/feed/polling"
 )
 
-// Bounds of max-age. The hub notifies readers of changes, and a cache must not delay the reload for
-// long. A feed that declares a day therefore gets an hour, and a feed without a declaration gets
-// five minutes. skipHours and skipDays are ignored: readers that follow them send no request then,
-// and others get a 304.
+// Limits of max-age. The hub notifies readers of changes, so caches should reload a feed soon. A
+// feed that declares a day therefore gets one hour, and a feed without a declaration gets five
+// minutes. max-age ignores skipHours and skipDays: readers that obey these hints send no request in
+// that time, and other readers get a 304.
 const (
 	defaultAge  = 5 * time.Minute
 	minAge      = time.Minute
 	maxAgeLimit = time.Hour
 )
 
-// errorAge is how long a cache may use a feed while every node is down. Caches that obey
-// must-revalidate respond with an error instead.
+// errorAge is the time for which a cache may use a feed while all nodes are down. A cache that
+// obeys must-revalidate returns an error instead.
 const errorAge = time.Hour
 
-// cacheControl returns the Cache-Control of a feed; f is nil for a document that is not a feed.
+// cacheControl returns the value of Cache-Control for a feed. f is nil for a document that is not a
+// feed.
 //
 // spec:datafeeds-2006#feed-caching
 func cacheControl(f *feed.Feed, private bool) string {
@@ -32,7 +33,8 @@ func cacheControl(f *feed.Feed, private bool) string {
 	return fmt.Sprintf("public, max-age=%d, must-revalidate, stale-if-error=%d", maxAge(f)/time.Second, errorAge/time.Second)
 }
 
-// maxAge returns the shortest period that the feed declares, within the bounds.
+// maxAge returns the shortest period that the feed declares, limited to the minimum and maximum of
+// max-age.
 //
 // spec:feedstate-2007#cacheability-publish
 func maxAge(f *feed.Feed) time.Duration {

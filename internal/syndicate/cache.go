@@ -14,12 +14,13 @@ type feedKey struct {
 	private bool
 }
 
-// entry holds the cached nodes of one feed. It exists only while it has nodes or flights.
+// entry holds the cached nodes of one feed. It exists only while it has nodes or builds in
+// progress.
 type entry struct {
 	key      feedKey
-	version  int64 // newest requested version; all nodes are of this version
+	version  int64 // newest requested version; all nodes except the history have this version
 	modified time.Time
-	same     bool // the previous version was modified in the same second
+	same     bool // the previous version has a Modified time in the same second
 	nodes    map[nodeKey]*node
 	flights  map[flightKey]*flight
 }
@@ -37,28 +38,29 @@ type nodeKey struct {
 	kind    kind
 	format  string
 	variant uint64 // hash of the render options and links
-	// A delta leads from one state to another.
+	// A delta has the items that are new in the state to since the state since.
 	since, to int64
 }
 
-// node is a cached value in the LRU ring. Its content is immutable while shared, except the
-// history, which the layer's lock guards.
+// node is a cached value in the LRU ring. Other goroutines read its content, so the content is
+// immutable, except for the history, which the layer's lock protects.
 type node struct {
 	key        nodeKey
 	of         *entry
 	version    int64
-	state      int64 // state of its source; 0: unknown
+	state      int64 // state of the document that the node was made from; 0: unknown
 	size       int64
-	used       int64 // last use, by the layer's clock
+	used       int64 // value of the layer's clock at the last use
 	prev, next *node
 
-	doc      *serve.Document // of whole and delta; nil in a delta: send the complete document
+	doc      *serve.Document // document of a node of kind whole or delta; nil for a delta: send the complete document
 	warnings []render.Warning
 	source   *source
 	history  *history
 }
 
-// lookup returns the cached node of a version or of a newer one, or nil.
+// lookup returns the cached node of this version or of a newer version; nil: the cache has no such
+// node.
 func (l *Layer) lookup(key feedKey, version int64, k nodeKey) *node {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,8 +78,8 @@ func (l *Layer) lookup(key feedKey, version int64, k nodeKey) *node {
 	return n
 }
 
-// entryFor returns or creates the entry of a source. A newer version removes all nodes except the
-// history.
+// entryFor returns the entry of a source, or creates it. A newer version removes all nodes of the
+// entry except the history.
 func (l *Layer) entryFor(s *Source) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,8 +101,8 @@ func (l *Layer) entryFor(s *Source) *entry {
 	return e
 }
 
-// add caches a node and evicts others until the memory limit is met. It requires the lock, as do
-// the functions below.
+// add caches a node and removes the least recently used nodes until the cache is within its memory
+// limit. The caller of add and of the functions below must hold the lock.
 func (l *Layer) add(e *entry, n *node) {
 	if old := e.nodes[n.key]; old != nil {
 		l.remove(old)
@@ -123,8 +125,8 @@ func (l *Layer) add(e *entry, n *node) {
 	}
 }
 
-// limitVariants makes space for another document of one format. Clients choose the names of JSONP
-// callbacks, and each name is another document.
+// limitVariants removes a document of a format if the format has too many documents. Clients choose
+// the names of JSONP callbacks, and each name results in a document of its own.
 func (l *Layer) limitVariants(e *entry, k nodeKey) {
 	n := 0
 	var oldest *node
@@ -141,7 +143,7 @@ func (l *Layer) limitVariants(e *entry, k nodeKey) {
 	}
 }
 
-// touch moves a node to the front of the ring.
+// touch moves a node to the front of the LRU ring.
 func (l *Layer) touch(n *node) {
 	l.clock++
 	n.used = l.clock
@@ -160,7 +162,7 @@ func (l *Layer) remove(n *node) {
 	delete(n.of.nodes, n.key)
 }
 
-// dropIfUnused removes an entry without nodes and flights.
+// dropIfUnused removes an entry that has no nodes and no builds in progress.
 func (l *Layer) dropIfUnused(e *entry) {
 	if len(e.nodes) == 0 && len(e.flights) == 0 && l.feeds[e.key] == e {
 		delete(l.feeds, e.key)

@@ -18,17 +18,18 @@ func wantsDelta(r *http.Request) bool {
 	return len(accept) > 0 && r.Method == http.MethodGet && len(r.Header["If-None-Match"]) > 0 && serve.Weight(accept, "feed") > 0 && !feedparser(r.Header)
 }
 
-// feedparser reports a request of the Python library of that name, by a media type that only this
-// library accepts. The library sends A-IM for every program, and many programs, for example
-// rss2email, treat the status 226 as an error.
+// feedparser reports whether the Python library feedparser sent a request. It recognizes the
+// library by a media type that no other program accepts. The library sends A-IM for every program
+// that uses it, and many of the programs, such as rss2email, treat the status 226 as an error.
 //
 // spec:cloudburst#delta-feedparser
 func feedparser(h http.Header) bool {
 	return slices.ContainsFunc(h["Accept"], func(accept string) bool { return strings.Contains(accept, "application/x-netcdf") })
 }
 
-// delta returns the new items in n for a client with an older version. same reports that there are
-// none. With nil and false, the complete document must be sent.
+// delta returns the document with the new items in n for a client that has an older state. same
+// reports that n has no new items. If d is nil and same is false, the complete document must be
+// sent.
 //
 // spec:rfc3229#instance
 func (l *Layer) delta(r *http.Request, s Source, n *node) (d *serve.Document, same bool) {
@@ -61,19 +62,19 @@ func (l *Layer) delta(r *http.Request, s Source, n *node) (d *serve.Document, sa
 	return l.missDelta(r.Context(), e, s, k, n), false
 }
 
-// missDelta builds a delta that is not cached. As with miss, a separate function keeps the
-// variables of a hit off the heap.
+// missDelta builds a delta that is not cached. It is a function of its own for the same reason as
+// miss.
 func (l *Layer) missDelta(ctx context.Context, e *entry, s Source, k nodeKey, n *node) *serve.Document {
 	made, err := l.buildOnce(ctx, e, s.Version, k, func(ctx context.Context) (*node, error) {
 		return l.writeDelta(ctx, e, s, k, n.doc)
 	})
 	if err != nil {
-		return nil // the complete document is available
+		return nil // the caller then sends the complete document
 	}
 	return made.doc
 }
 
-// writeDelta builds a document with the items that are newer than k.since.
+// writeDelta builds a document with the items that are new or changed since the state k.since.
 //
 // spec:rfc3229#im-used
 func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, current *serve.Document) (*node, error) {
@@ -84,7 +85,7 @@ func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, c
 	}
 	format := k.format
 	if format == "" {
-		// The saved form: use the format of the saved document.
+		// The client requests the feed as saved, so use the format of the saved document.
 		format = formatOf(src.feed)
 	}
 	items, ok := l.newItems(e, src, k.since)
@@ -114,7 +115,7 @@ func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, c
 	return n, nil
 }
 
-// newItems returns the items that are new or changed since an older state.
+// newItems returns the items of src that are new or changed since an older state.
 func (l *Layer) newItems(e *entry, src *source, since int64) (items []feed.Item, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,6 +5,6 @@
 // Start with [Source] and [Layer.Serve].
 //
 // Documents are cached by the feed's key, its version, the format and a hash of the render options
-// (URLs, hubs, the name of a callback). Clients with different options never get each other's
-// document.
+// (URLs, hubs, the name of a callback). A client therefore never gets a document that was rendered
+// with the options of another client.
 package syndicate

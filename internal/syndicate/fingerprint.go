@@ -9,15 +9,15 @@ import (
 	"cloudburst/feed/render"
 )
 
-// fingerprints are hashes of a feed's content, with its approximate size in memory.
+// fingerprints has hashes of the content of a feed, and the approximate size of the feed in memory.
 type fingerprints struct {
 	items []uint64
-	head  uint64 // hash without items and dates, which change by themselves; of a document that is not a feed, hash of all bytes
+	head  uint64 // hash of the feed without its items, and without dates, which change even if nothing else changes; for a document that is not a feed, hash of all bytes
 	size  int64
 }
 
 func (l *Layer) fingerprintsOf(f *feed.Feed, raw []byte) fingerprints {
-	// The text is in memory as received and once more as UTF-8.
+	// The memory contains the text twice: as received, and as UTF-8.
 	p := fingerprints{size: int64(2*len(raw)) + overheadBytes}
 	if f == nil {
 		p.head = maphash.Bytes(l.seed, raw)
@@ -41,12 +41,12 @@ func (l *Layer) fingerprintsOf(f *feed.Feed, raw []byte) fingerprints {
 	return p
 }
 
-const overheadBytes = 2048 // estimate for values too small to count
+const overheadBytes = 2048 // estimated bytes of values that are too small to count one by one
 
 // fieldHasher hashes all fields of a value. Feeds contain no maps, interfaces or cycles.
 type fieldHasher struct {
 	maphash.Hash
-	size int64 // bytes beyond the value itself, without text, which is part of the document
+	size int64 // bytes that the value refers to, without texts, which the size of the document includes
 }
 
 func (p *fieldHasher) number(n uint64) {
@@ -82,7 +82,7 @@ func (p *fieldHasher) value(v reflect.Value) {
 		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[feed.Date]() {
-			p.text(v.Field(0).String()) // the time follows from the text
+			p.text(v.Field(0).String()) // a date is hashed by its text, because the time depends only on the text
 			return
 		}
 		for i := range v.NumField() {
@@ -103,8 +103,8 @@ func (p *fieldHasher) value(v reflect.Value) {
 	}
 }
 
-// variantOf returns a hash of the render options and links of a document. It runs for each request
-// and does not allocate.
+// variantOf returns a hash of the render options and links of a document. It runs for each request,
+// so it must not allocate memory.
 func (l *Layer) variantOf(s *Source, format string) uint64 {
 	var p fieldHasher
 	p.SetSeed(l.seed)

@@ -20,8 +20,8 @@ type flightKey struct {
 	version int64
 }
 
-// buildOnce returns the cached node, or waits for the build in progress, or starts one. The build
-// continues when this caller's context ends.
+// buildOnce returns the cached node. If the node is not cached, buildOnce waits for the build in
+// progress, or starts a build. The build continues if the caller's context ends.
 func (l *Layer) buildOnce(ctx context.Context, e *entry, version int64, k nodeKey, build func(context.Context) (*node, error)) (*node, error) {
 	l.mu.Lock()
 	if n := e.nodes[k]; n != nil && e.version == version {
@@ -55,7 +55,8 @@ func (l *Layer) runFlight(ctx context.Context, e *entry, fk flightKey, f *flight
 	delete(e.flights, fk)
 	if f.err == nil {
 		f.node.key, f.node.version = fk.nodeKey, fk.version
-		// Only the newest version is cached, and only if the feed was not dropped during the build.
+		// Cache the node only if its version is still the newest and the feed was not dropped during
+		// the build.
 		if l.feeds[e.key] == e && e.version == fk.version {
 			l.recordState(e, f.node)
 			l.add(e, f.node)
@@ -64,8 +65,8 @@ func (l *Layer) runFlight(ctx context.Context, e *entry, fk flightKey, f *flight
 	l.dropIfUnused(e)
 }
 
-// buildSafely turns a panic into an error: a document that crashes a parser or a writer must not
-// affect others.
+// buildSafely converts a panic to an error, because a document that crashes a parser or a writer
+// must not affect other documents.
 func (l *Layer) buildSafely(ctx context.Context, e *entry, build func(context.Context) (*node, error)) (n *node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -76,8 +77,8 @@ func (l *Layer) buildSafely(ctx context.Context, e *entry, build func(context.Co
 	return build(ctx)
 }
 
-// acquireSlot waits for a slot among the concurrent builds. A holder of a slot never waits for
-// another one.
+// acquireSlot waits until the number of concurrent builds is below its maximum. A build that has a
+// slot never waits for another slot.
 func (l *Layer) acquireSlot(ctx context.Context) (release func(), err error) {
 	select {
 	case l.building <- struct{}{}:

@@ -8,19 +8,18 @@ import (
 )
 
 const (
-	maxStates   = 50  // states with known tags
-	maxTags     = 400 // tags of all states and formats
-	maxTagsRead = 64  // tags read of a request
+	maxStates   = 50  // maximum states whose tags are known
+	maxTags     = 400 // maximum tags of all states and formats
+	maxTagsRead = 64  // maximum tags that are read from a request
 )
 
-// history knows the tags of older states of a feed, and since which state each item has been
-// unchanged. Deltas contain no removed items, so removed items are not recorded.
-//
-// A state is the content that was read, not the requested version: a document may be saved after
-// its version was looked up, and be read as the older version. State numbers increase. Two
-// consecutive reads with the same content are one state.
+// history records the tags of older states of a feed. It also records since which state each item
+// has been unchanged. A delta does not contain removed items, so history does not record removed
+// items. A state is the content that was read, which may be newer than the requested version,
+// because the document may be saved between the lookup of the version and the read. State numbers
+// increase. Two consecutive reads with the same content have the same state.
 type history struct {
-	state     int64 // state of items
+	state     int64 // state that items describes
 	items     map[uint64]int64
 	head      uint64
 	headSince int64
@@ -34,8 +33,8 @@ type tagged struct {
 	state       int64
 }
 
-// recordState records the state or the tag of a new node. It requires the lock, before the node is
-// shared.
+// recordState records the state or the tag of a new node. The caller must hold the lock and must
+// not share the node yet.
 func (l *Layer) recordState(e *entry, n *node) {
 	if n.source == nil && (n.key.kind != whole || n.state == 0) {
 		return
@@ -58,8 +57,8 @@ func (l *Layer) recordState(e *entry, n *node) {
 	l.add(e, p)
 }
 
-// update compares the content with the newest state, and returns its state: next, or the old one if
-// nothing changed.
+// update compares the content with the newest state and returns the state of the content: next, or
+// the newest state if nothing has changed.
 func (h *history) update(p *fingerprints, next int64) (state int64) {
 	same := h.items != nil && p.head == h.head
 	items := make(map[uint64]int64, len(p.items))
@@ -71,7 +70,7 @@ func (h *history) update(p *fingerprints, next int64) (state int64) {
 		items[x] = since
 	}
 	if same && len(items) == len(h.items) {
-		return h.state // the same content, except perhaps dates
+		return h.state // the content is the same, except possibly for dates
 	}
 	if h.items == nil || p.head != h.head {
 		h.head, h.headSince = p.head, next
@@ -98,8 +97,8 @@ func (h *history) tag(format, tag string, state int64) {
 	}
 }
 
-// since returns the newest state of which the client has a tag in a format. Only the first
-// maxTagsRead tags are checked, because the search holds the lock.
+// since returns the newest state for which the client sends a tag in a format. It checks only the
+// first maxTagsRead tags, because it holds the lock.
 func (h *history) since(format string, head http.Header) (state int64, ok bool) {
 	read := 0
 	for _, list := range head["If-None-Match"] {
@@ -118,5 +117,5 @@ func (h *history) since(format string, head http.Header) (state int64, ok bool) 
 	return state, ok
 }
 
-// changedSince reports whether anything is new since a state.
+// changedSince reports whether the feed has new or changed items since a state.
 func (h *history) changedSince(state int64) bool { return h.newest > state }

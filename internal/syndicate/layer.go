@@ -16,43 +16,43 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// Source is one version of a feed and its serving options.
+// Source is one version of a feed, with options for serving it.
 type Source struct {
 	Key      string    // name of the feed: "alice/rss", or a URL
 	Version  int64     // increases with each change
-	Modified time.Time // when this version was saved
+	Modified time.Time // time when this version was saved
 
 	Raw     []byte // the saved document; must not be modified afterwards
-	RawType string // its Content-Type; "": derived from its format
-	// Load reads the document if Raw is nil and it is not cached. It continues when the request
-	// that caused it ends. The feed may have changed since this Source was made: rawType is the
-	// type of the returned document; "": RawType.
+	RawType string // Content-Type of Raw; "": derived from the format of the document
+	// Load reads the document if Raw is nil and the cache does not have the document. Its context
+	// continues after the end of the request that caused the call. The feed may have changed since
+	// this Source was made. rawType is the Content-Type of the returned document; "": RawType.
 	Load func(ctx context.Context) (raw []byte, rawType string, err error)
 	URL  string // URL of the document, the base of relative references
 
-	// Render returns the options of the rendered document for each format; nil: none. It is called
-	// for each request, and its result may vary.
+	// Render returns the options for rendering the document in a format; nil: no options. It is
+	// called for each request, and may return different options each time.
 	Render func(format string) render.Options
-	Link   func(format string) []string // Link headers; the same rules apply
-	// Refer rewrites a link to another document of the same feed (a further page, an archive) for a
-	// format. nil: links stay as saved.
+	Link   func(format string) []string // returns the Link headers for a format; nil: no headers; called for each request
+	// Refer rewrites a link to another document of the same feed, such as a further page or an
+	// archive, so that it leads to a document in this format. nil: links are not rewritten.
 	Refer func(format, href string) string
-	Tags  string // Cache-Tag of a public feed, see [serve.FeedTags]; "": none
-	// Private marks a feed for authorized readers: shared caches must not store it, and it is not
-	// compressed with brotli.
+	Tags  string // value of Cache-Tag for a public feed, see [serve.FeedTags]; "": no header
+	// Private means that only authorized readers may get the feed. Shared caches must not store it,
+	// and it is not compressed with brotli.
 	Private bool
 }
 
 // Limits of a layer.
 const (
 	defaultMemory = 64 << 20
-	buildTimeout  = 30 * time.Second // time to load, parse and render one document
-	maxVariants   = 8                // cached documents of one format with different options
+	buildTimeout  = 30 * time.Second // maximum time to load, parse and render one document
+	maxVariants   = 8                // maximum number of cached documents in one format with different options
 )
 
 // Layer renders and caches documents. The zero value is ready to use.
 type Layer struct {
-	Memory int64 // limit of the cache in bytes [64 MiB]; a larger document is never cached
+	Memory int64 // maximum size of the cache in bytes [64 MiB]; a document that is larger is never cached
 	Now    func() time.Time
 	Log    *slog.Logger
 
@@ -62,13 +62,13 @@ type Layer struct {
 
 	mu    sync.Mutex
 	feeds map[feedKey]*entry
-	ring  node  // LRU ring: next is the newest, prev the oldest
-	used  int64 // bytes
-	clock int64 // number of uses
-	state int64 // last state number, see history
+	ring  node  // head of the LRU ring: next is the most recently used node, prev the least recently used
+	used  int64 // size of all cached nodes in bytes
+	clock int64 // counter that each use of a node increases
+	state int64 // greatest state number so far, see history
 }
 
-// start initializes the zero value.
+// start initializes the unexported fields of the layer on first use.
 func (l *Layer) start() {
 	if l.started.Load() {
 		return
@@ -94,10 +94,10 @@ func (l *Layer) start() {
 	l.started.Store(true)
 }
 
-// Document returns the feed in a format ("": as saved) of this version or a newer one, with
-// warnings about lost content. Errors: fault.NotFound for an unknown format, with the list of
-// formats; fault.Invalid for an invalid callback; fault.Unreadable if the saved document is not a
-// feed; errors of Load and of ctx.
+// Document returns the feed in a format ("": as saved) with warnings about data that the format
+// cannot contain. The document has this version or a newer version. Errors: fault.NotFound (the
+// format does not exist; the text lists the formats), fault.Invalid (the name of the callback is
+// invalid), fault.Unreadable (the saved document is not a feed), and the errors of Load and of ctx.
 func (l *Layer) Document(ctx context.Context, s Source, format string) (*serve.Document, []render.Warning, error) {
 	n, err := l.document(ctx, s, format)
 	if err != nil {
@@ -115,15 +115,15 @@ func (l *Layer) document(ctx context.Context, s Source, format string) (*node, e
 	return l.miss(ctx, s, k)
 }
 
-// miss builds a document that is not cached. It is separate from document because its goroutine
-// moves variables to the heap; a hit must not pay for that.
+// miss builds a document that is not cached. It is a function of its own because its goroutine
+// moves variables to the heap, and a request for a cached document must not allocate them.
 func (l *Layer) miss(ctx context.Context, s Source, k nodeKey) (*node, error) {
 	if k.format != "" {
 		f, err := render.Lookup(k.format)
 		if err != nil {
 			return nil, faultOf(err)
 		}
-		k.format = f.Name // the caller's string may reference a whole request
+		k.format = f.Name // do not cache the caller's string, which may keep a whole request in memory
 	}
 	e := l.entryFor(&s)
 	return l.buildOnce(ctx, e, s.Version, k, func(ctx context.Context) (*node, error) {
@@ -131,7 +131,7 @@ func (l *Layer) miss(ctx context.Context, s Source, k nodeKey) (*node, error) {
 	})
 }
 
-// faultOf converts errors that the client caused to faults.
+// faultOf converts an error that the client caused to a fault.
 func faultOf(err error) error {
 	if unknown, ok := errors.AsType[*render.UnknownFormatError](err); ok {
 		return fault.Wrap(fault.NotFound, err, "%s", sentence(unknown.Error()))
@@ -142,9 +142,10 @@ func faultOf(err error) error {
 	return err
 }
 
-// Serve answers r with the feed in a format ("": as saved): the complete feed (200), no change
-// (304), or only new items (226) if the client accepts them. It returns the status that was sent;
-// see also [serve.Document.Answer]. Errors are those of Document, and nothing is written then.
+// Serve sends the feed in a format ("": as saved). It sends the complete feed (200), no content if
+// nothing has changed (304), or only the new items if the client accepts them (226). It returns the
+// status that was sent; see also [serve.Document.Answer]. The errors are those of Document; after
+// an error, nothing was sent.
 func (l *Layer) Serve(w http.ResponseWriter, r *http.Request, s Source, format string) (status int, err error) {
 	n, err := l.document(r.Context(), s, format)
 	if err != nil {
@@ -162,7 +163,7 @@ func (l *Layer) Serve(w http.ResponseWriter, r *http.Request, s Source, format s
 	return n.doc.Answer(w, r), nil
 }
 
-// Drop removes a feed from the cache. Builds in progress are not cached.
+// Drop removes a feed from the cache. The results of builds in progress are not cached.
 func (l *Layer) Drop(key string) {
 	l.start()
 	l.mu.Lock()

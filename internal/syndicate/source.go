@@ -14,18 +14,19 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// source is a parsed document, shared by all formats. It is immutable.
+// source is a parsed document. All formats use the same source, which is immutable.
 type source struct {
 	raw   []byte
-	feed  *feed.Feed // nil: not a feed, see err
+	feed  *feed.Feed // parsed feed; nil: the document is not a feed, see err
 	err   error
 	kind  string // Content-Type
 	cache string // Cache-Control
-	state int64  // see history; 0: not the newest version
+	state int64  // state number, see history; 0: the document is not the newest version
 	fingerprints
 }
 
-// source returns the parsed document, from the cache if possible.
+// source returns the parsed document. It reads and parses the document if the cache does not have
+// it.
 func (l *Layer) source(ctx context.Context, e *entry, s Source) (*source, error) {
 	n, err := l.buildOnce(ctx, e, s.Version, nodeKey{kind: read}, func(ctx context.Context) (*node, error) {
 		raw := s.Raw
@@ -53,7 +54,8 @@ func (l *Layer) source(ctx context.Context, e *entry, s Source) (*source, error)
 
 func (l *Layer) parse(s Source, raw []byte) *source {
 	src := &source{raw: raw, kind: s.RawType}
-	// The document was accepted at its size, so the parser must accept it too.
+	// The size of the document was checked when it was saved, so the parser must not reject it
+	// because of its size.
 	o := feed.Options{URL: s.URL, Limits: feed.Limits{Bytes: max(len(raw), 5<<20)}}
 	if s.RawType != "" {
 		o.Header = http.Header{"Content-Type": {s.RawType}}
@@ -75,8 +77,8 @@ func (l *Layer) parse(s Source, raw []byte) *source {
 	return src
 }
 
-// removePushLinks removes the cloud, hubs and self link of a private feed: a subscription at a hub
-// would disclose the URL, which contains the secret.
+// removePushLinks removes the cloud, the hubs and the self link of a private feed. A subscription
+// at a hub would disclose the URL of the feed, which contains the secret.
 func removePushLinks(f *feed.Feed) {
 	f.Cloud, f.Clouds, f.Hubs, f.Self = nil, nil, nil, ""
 	f.Links = slices.DeleteFunc(f.Links, func(l feed.Link) bool { return l.Rel == "hub" || l.Rel == "self" })
@@ -104,7 +106,7 @@ func typeOf(f *feed.Feed) string {
 	return kind
 }
 
-// formatOf returns the name of a saved document's format, or "" if it cannot be rendered.
+// formatOf returns the name of a saved document's format; "": the program cannot render the format.
 func formatOf(f *feed.Feed) string {
 	switch f.Format {
 	case feed.RSS:
@@ -138,7 +140,7 @@ func formatOf(f *feed.Feed) string {
 	return ""
 }
 
-// write builds a complete document.
+// write builds the complete document of a source in one format.
 //
 // spec:datafeeds-2006#output-formats
 func (l *Layer) write(ctx context.Context, e *entry, s Source, k nodeKey) (*node, error) {
@@ -165,8 +167,8 @@ func (l *Layer) write(ctx context.Context, e *entry, s Source, k nodeKey) (*node
 	return n, nil
 }
 
-// renderAs renders f, which is the feed of src or part of it, in format. The options are those of
-// the requested format.
+// renderAs renders f in format. f is the feed of src or a part of it. asked is the format that the
+// client requested, which determines the options.
 func renderAs(src *source, f *feed.Feed, s *Source, asked, format string) (body []byte, kind string, w []render.Warning, err error) {
 	if f == nil {
 		return nil, "", nil, fault.Wrap(fault.Unreadable, src.err, "The saved document cannot be read as a feed, so there is no other format of it.")
@@ -186,7 +188,8 @@ func renderAs(src *source, f *feed.Feed, s *Source, asked, format string) (body 
 	return body, known.Type, w, faultOf(err)
 }
 
-// withRewrittenLinks returns the feed with paging and archive links rewritten to a format.
+// withRewrittenLinks returns the feed with paging and archive links that lead to documents in the
+// same format.
 //
 // spec:cloudburst#hosted-views
 func (s *Source) withRewrittenLinks(f *feed.Feed, format string) *feed.Feed {
@@ -206,7 +209,7 @@ func (s *Source) withRewrittenLinks(f *feed.Feed, format string) *feed.Feed {
 	return &part
 }
 
-// isPagingLink reports a link to another document of the same feed.
+// isPagingLink reports whether a link leads to another document of the same feed.
 func isPagingLink(l feed.Link) bool {
 	switch l.Rel {
 	case "first", "last", "next", "previous", "prev", "current", "prev-archive", "next-archive":
@@ -237,7 +240,8 @@ func sizeOfWarnings(w []render.Warning) (n int64) {
 	return n
 }
 
-// sentence turns an error of a package into a sentence for users.
+// sentence converts the text of an error to a sentence for users. It removes the prefix with the
+// package.
 func sentence(text string) string {
 	_, text, _ = strings.Cut(text, ": ")
 	if text == "" {
