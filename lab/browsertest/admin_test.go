@@ -11,8 +11,8 @@ import (
 	"cloudburst/client"
 )
 
-// newAdministrator returns a program in which alice is an administrator and bob is an ordinary user, and
-// a window in which alice is signed in.
+// newAdministrator returns a program in which alice is an administrator and bob is an ordinary
+// user. It also returns a window in which alice is signed in.
 func newAdministrator(t *testing.T) (*running, *tab) {
 	t.Helper()
 	p, b := newWriter(t)
@@ -22,7 +22,7 @@ func newAdministrator(t *testing.T) (*running, *tab) {
 	return p, b
 }
 
-// manages creates, disables, enables and deletes a user by the pages.
+// manages creates, disables, enables and deletes a user with the administrator's pages.
 func (b *tab) manages() {
 	b.t.Helper()
 	b.open("/admin/users")

@@ -25,7 +25,7 @@ func TestNewServerShowsItsTestFeedAndOffersFeeds(t *testing.T) {
 	b.holds("a link leads to the import", `document.querySelector('main a[href="/feeds/import"]')`)
 	b.holds("a link leads to the form for a URL", `document.querySelector('main a[href="/feeds/add"]')`)
 
-	// Without any feed the river leads to the same screen, and from there something flows again.
+	// A user without feeds gets the same page from the river, and can follow feeds there.
 	b.click(`nav a[href="/feeds"]`)
 	b.click(`.rows .source a`)
 	b.click(`form[action$="/unfollow"] button`)
@@ -66,12 +66,12 @@ func TestFeedIsFollowedByTheURLOfItsPage(t *testing.T) {
 	b.holds("the items are in its category", `document.querySelectorAll("#days .item").length === 3`)
 	b.holds("the category is in the river", `document.querySelector('.rail a[href="/river?category=Papers"]')`)
 
-	// A repetition adds nothing, and an invalid URL is reported next to the field.
+	// Adding the same feed again changes nothing. An invalid URL is reported next to the field.
 	b.open("/feeds/add")
 	b.fill("#a-url", server.URL+"/sports.xml")
 	b.click(`form[action="/feeds/add"] .go button`)
 	b.until("the page reports that the feed is followed already", `/done=had/.test(location.search)`)
-	b.expect("404") // status of the response with the error
+	b.expect("404") // the page with the error has status 404
 	b.open("/feeds/add")
 	b.fill("#a-url", server.URL+"/nothing-to-follow")
 	b.click(`form[action="/feeds/add"] .go button`)
@@ -79,8 +79,8 @@ func TestFeedIsFollowedByTheURLOfItsPage(t *testing.T) {
 	b.holds("the field is marked", `document.querySelector("#a-url").ariaInvalid === "true"`)
 }
 
-// TestFirstAccountIsSignedInUnderEveryNameOfTheServer opens the set-up link and the page
-// to write on by different names of this machine.
+// TestFirstAccountIsSignedInUnderEveryNameOfTheServer opens the set-up link and the page for a
+// new post under different host names of this machine.
 func TestFirstAccountIsSignedInUnderEveryNameOfTheServer(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))

@@ -21,7 +21,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// waitTimeout is the timeout of each wait. It is long because other tests can load the machine.
+// waitTimeout is the timeout for each wait. It is long because tests that run at the same time
+// can slow the browser down.
 const waitTimeout = 2 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -59,18 +60,20 @@ func startChromium() {
 	b.err = chromedp.Do(ctx)
 }
 
-// tab is a window of the browser with its own cookies. Faults of its pages fail the test.
+// tab is a window of the browser with its own cookies. An unexpected error on its pages fails the
+// test.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
-	base string // base URL of the program, without a slash at the end
+	base string // base URL of the program, without a trailing slash
 
 	mu       sync.Mutex
 	faults   []string
-	expected []string // texts in faults that the test provokes
+	expected []string // parts of errors that the test provokes
 }
 
-// watching runs before all scripts of a page. It reports violations of the page's policy.
+// watching is a script that runs before all scripts of a page. It reports violations of the
+// page's content security policy as errors.
 const watching = `addEventListener("securitypolicyviolation", (e) => console.error("refused by the policy:", e.effectiveDirective, e.blockedURI, e.sample, e.sourceFile));`
 
 func newTab(t *testing.T, base string) *tab {
@@ -82,7 +85,7 @@ func newTab(t *testing.T, base string) *tab {
 	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx, base: base}
-	// The window exists until the end of the context of the first call.
+	// The first call in this context creates the window, which exists until the context ends.
 	if err := chromedp.Listen(ctx, b.receive); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +96,7 @@ func newTab(t *testing.T, base string) *tab {
 	return b
 }
 
-// receive handles the events of the window.
+// receive records the errors and dialogs of the window as faults.
 func (b *tab) receive(event any) {
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:
@@ -128,14 +131,14 @@ func (b *tab) fault(text string) {
 	}
 }
 
-// expect marks faults that contain this text as provoked by the test.
+// expect ignores errors of the window that contain part, because the test provokes them.
 func (b *tab) expect(part string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expected = append(b.expected, part)
 }
 
-// complain fails the test with all unexpected faults of its pages.
+// complain fails the test with all unexpected errors of the window.
 func (b *tab) complain() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -171,7 +174,7 @@ func (b *tab) do(what string, a chromedp.Action[chromedp.Void]) {
 	run(b, what, a)
 }
 
-// fatal ends the test with the text of the page.
+// fatal ends the test, and logs the text of the page.
 func (b *tab) fatal(text string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
@@ -184,7 +187,7 @@ func (b *tab) fatal(text string) {
 	b.t.Fatalf("%s\nThe page is %s", text, seen)
 }
 
-// open loads a page with its resources.
+// open loads a page with all its resources.
 func (b *tab) open(path string) {
 	b.t.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -193,13 +196,14 @@ func (b *tab) open(path string) {
 	b.do("open "+path, chromedp.Navigate(path))
 }
 
-// eval returns the value of an expression on the page, and awaits a promise.
+// eval returns the value of a JavaScript expression on the page. If the value is a promise, eval
+// awaits its result.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	return run(b, expression, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// until waits until an expression is true on the current page, and the page is loaded.
+// until waits until the page is loaded and a JavaScript expression is true.
 func (b *tab) until(what, expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
@@ -212,7 +216,7 @@ func (b *tab) until(what, expression string) {
 			return
 		}
 		if err != nil && ctx.Err() == nil {
-			last = err // the window may be leaving the page
+			last = err // the browser may be loading another page
 		}
 		select {
 		case <-tick.C:
@@ -222,7 +226,7 @@ func (b *tab) until(what, expression string) {
 	}
 }
 
-// holds fails the test unless an expression is true on the page now.
+// holds fails the test unless a JavaScript expression is true now.
 func (b *tab) holds(what, expression string) {
 	b.t.Helper()
 	if !eval[bool](b, "!!("+expression+")") {
@@ -236,14 +240,14 @@ func (b *tab) click(selector string) {
 	b.do("click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
-// fill types into a field.
+// fill types text into a field.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.do("fill in "+selector, chromedp.Steps(chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text, chromedp.NodeVisible)))
 }
 
-// keys presses keys in sequence. The text of a key belongs to its keydown event, so that a
-// page can prevent it.
+// keys presses keys in sequence. The text of a key is sent with its keydown event, so that the
+// page can prevent the text.
 func (b *tab) keys(keys string) {
 	b.t.Helper()
 	for _, r := range keys {
@@ -264,7 +268,7 @@ func (b *tab) texts(selector string) []string {
 	return eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent.trim().replace(/\s+/g, " "))`, selector))
 }
 
-// size sets the window's size; a width below 600 emulates a phone.
+// size sets the size of the window in pixels. A width below 600 emulates a phone.
 func (b *tab) size(width, height int64) {
 	b.t.Helper()
 	how := []chromedp.EmulateViewportOption{}

@@ -10,7 +10,7 @@ import (
 	"cloudburst/client"
 )
 
-// bothSides runs a test with and without scripts, on a desktop and on a phone.
+// bothSides runs a test four times: with and without scripts, each on a desktop and on a phone.
 func bothSides(t *testing.T, do func(t *testing.T, scripts bool, width int64)) {
 	t.Helper()
 	for _, scripts := range []bool{true, false} {
@@ -20,14 +20,14 @@ func bothSides(t *testing.T, do func(t *testing.T, scripts bool, width int64)) {
 	}
 }
 
-// with sets the window of a test.
+// with sets the width of the window, and enables or disables scripts.
 func (b *tab) with(scripts bool, width int64) {
 	b.t.Helper()
 	b.size(width, 844)
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
 }
 
-// retype replaces the text of the form.
+// retype replaces the text in the form for a post.
 func (b *tab) retype(text string) {
 	b.t.Helper()
 	eval[bool](b, fmt.Sprintf(`(() => { const s = document.getElementById("w-source"); s.value = %q; s.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`, text))
@@ -74,14 +74,15 @@ func TestTwoBrowsersEditOnePostWithoutLoss(t *testing.T) {
 			t.Errorf("the post is %q, %v", now.Source, err)
 		}
 
-		// The first browser still has the text of before, and takes the saved one.
+		// The first browser has an outdated text. Its user selects the text that the second
+		// browser saved.
 		one.retype("the first browser again")
 		one.click("#write [value=draft]:not(.sr)")
 		one.until("both are shown here too", `document.querySelector(".theirs")?.textContent.includes("from the second browser")`)
 		one.click(".theirs [value=theirs]")
 		one.until("the saved text is in the form", `/did=theirs/.test(location.search) && document.getElementById("w-source").value.includes("from the second browser")`)
 
-		// All texts are earlier versions, and the first one is restored.
+		// All saved texts are listed as earlier versions. The user restores the first version.
 		one.open(path + "/versions")
 		one.holds("nothing is wider than the window", `document.documentElement.scrollWidth <= innerWidth`)
 		if got := strings.Join(one.texts(".versions pre"), " | "); got != "first line from the first browser last line | first line second line last line" {

@@ -20,7 +20,7 @@ func TestDocumentationPagesAreNavigableAndSearchable(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	b := newTab(t, p.base)
-	b.expect("404") // an unknown page
+	b.expect("404") // the test opens an unknown page
 	album := newAlbum(t)
 	for _, s := range []stop{
 		{"docs", "/docs", "", "", ""}, {"docs-search", "/docs?q=restore+backup", "", "", ""}, {"docs-none", "/docs?q=zeppelin", "", "", ""},

@@ -77,7 +77,7 @@ func TestMissingIconIsReplacedByALetterWithoutScripts(t *testing.T) {
 	server.put("/dead.png", "status", "404")
 	p.follow("", server.feed("/dead.xml", "Feed that is dead", fmt.Sprintf("<image><url>%s/dead.png</url><title>x</title><link>%[1]s/</link></image>", server.URL), posts(2, "News")...).url())
 	b := newTab(t, p.base)
-	b.expect("502") // status of the missing icon
+	b.expect("502") // the missing icon has this status
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open("/feeds")
 	b.until("the letter covers the broken image", `(() => { const img = document.querySelector(".tile img"); return img.complete && !img.naturalWidth && getComputedStyle(img, "::after").content === '"F"'; })()`)

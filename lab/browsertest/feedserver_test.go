@@ -21,15 +21,15 @@ import (
 // feedServer is a server with feeds, their pages, images and audio files.
 type feedServer struct {
 	*httptest.Server
-	hold func(path string) // called before a document is served, and may block; nil: none
+	hold func(path string) // called before each document is served, and may block; may be nil
 
 	mu        sync.Mutex
 	docs      map[string]document
-	requested []string // "path user-agent" of every request
+	requested []string // "path user-agent" of each request
 }
 
 type document struct {
-	kind string // media type; "status": the body is a status code
+	kind string // media type; for "status", the body is a status code
 	body []byte
 }
 
@@ -41,7 +41,7 @@ func newFeedServer(t *testing.T) *feedServer {
 	return p
 }
 
-// ServeHTTP serves documents, audio files and images; all other pages contain their path.
+// ServeHTTP serves documents, audio files and images. The body of any other page is its path.
 func (p *feedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.requested = append(p.requested, r.URL.Path+" "+r.UserAgent())
@@ -69,7 +69,7 @@ func (p *feedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(d.body))
 }
 
-// put stores the document of a path, and returns its URL.
+// put stores the document for a path, and returns its URL.
 func (p *feedServer) put(path, kind, body string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,15 +93,15 @@ func (p *feedServer) requests(prefix string) (n int) {
 type post struct {
 	Title, Text string // Text is HTML
 	At          time.Time
-	More        string // further elements, as XML
+	More        string // additional elements of the item, as XML
 }
 
-// servedFeed is a feed with posts, the newest first.
+// servedFeed is a feed whose posts are sorted from the newest to the oldest.
 type servedFeed struct {
 	server *feedServer
 	path   string
 	title  string
-	more   string // further elements of the channel, as XML
+	more   string // additional elements of the channel, as XML
 	posts  []post
 }
 
@@ -113,7 +113,7 @@ func (p *feedServer) feed(path, title, more string, posts ...post) *servedFeed {
 
 func (n *servedFeed) url() string { return n.server.URL + n.path }
 
-// add adds a post as the newest one.
+// add adds e as the newest post.
 func (n *servedFeed) add(e post) {
 	n.posts = append([]post{e}, n.posts...)
 	n.publish()
@@ -158,7 +158,7 @@ func sound(length time.Duration) []byte {
 	n := uint32(length.Seconds() * rate)
 	var b bytes.Buffer
 	b.WriteString("RIFF")
-	_ = binary.Write(&b, binary.LittleEndian, 36+n) // a bytes.Buffer takes everything
+	_ = binary.Write(&b, binary.LittleEndian, 36+n) // a write to a bytes.Buffer does not fail
 	b.WriteString("WAVEfmt ")
 	_ = binary.Write(&b, binary.LittleEndian, struct {
 		Size             uint32
@@ -172,7 +172,7 @@ func sound(length time.Duration) []byte {
 	return b.Bytes()
 }
 
-// screenshot returns a generated PNG image: a hill under a sky.
+// screenshot returns a generated PNG image of a hill under a sky, for posts with an image.
 func screenshot() []byte {
 	m := image.NewRGBA(image.Rect(0, 0, 320, 180))
 	for y := range 180 {
@@ -185,6 +185,6 @@ func screenshot() []byte {
 		}
 	}
 	var b bytes.Buffer
-	_ = png.Encode(&b, m) // a bytes.Buffer takes everything
+	_ = png.Encode(&b, m) // a write to a bytes.Buffer does not fail
 	return b.Bytes()
 }

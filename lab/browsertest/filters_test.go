@@ -11,7 +11,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// makeFilter makes a filter for a word, and looks at its preview first.
+// makeFilter creates a filter for a word, and checks its preview before it saves the filter.
 func (b *tab) makeFilter(word, action, previewed string) {
 	b.t.Helper()
 	b.open("/feeds/filters")

@@ -12,15 +12,15 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// fullRiver is a program whose river has items of all kinds.
+// fullRiver is a running program whose river contains items of all kinds.
 type fullRiver struct {
 	*running
 	server   *feedServer
 	notified *servedFeed
-	ids      map[string]int64 // IDs of sources, by name
+	ids      map[string]int64 // key: name of a source; value: its ID
 }
 
-// newFullRiver starts the program and reads its feeds.
+// newFullRiver starts the program, and returns when the program has read its feeds.
 func newFullRiver(t *testing.T) *fullRiver {
 	t.Helper()
 	r := &fullRiver{running: start(t, conf(t)), server: newFeedServer(t), ids: map[string]int64{}}
@@ -84,7 +84,8 @@ func (r *fullRiver) read(name string, p *servedFeed, categories ...string) {
 	r.ids[name] = r.follow("", p.url(), categories...).ID
 }
 
-// addFailingFeeds follows one feed that then fails, and one that is then gone.
+// addFailingFeeds follows two feeds. Then the first feed fails with status 500, and the second
+// feed is gone with status 410.
 func (r *fullRiver) addFailingFeeds(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"failing", "gone"} {

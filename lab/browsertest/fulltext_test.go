@@ -16,7 +16,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// article gives a page with an article to a path.
+// article serves a page with a long article at a path.
 func (p *feedServer) article(path, about string) {
 	var b strings.Builder
 	for i := range 12 {
@@ -26,7 +26,7 @@ func (p *feedServer) article(path, about string) {
 		b.String()+`<p><img src="/lamp.png" width="320" height="200" alt="The lamp"></p></article><footer>Imprint of the site</footer></body></html>`)
 }
 
-// capture writes a screenshot if CLOUDBURST_SCREENSHOTS names a folder.
+// capture writes a screenshot if the environment variable CLOUDBURST_SCREENSHOTS names a folder.
 func (b *tab) capture(name string) {
 	b.t.Helper()
 	dir := os.Getenv("CLOUDBURST_SCREENSHOTS")
@@ -119,7 +119,7 @@ func TestFullTextIsShownOnDemandWithAndWithoutScripts(t *testing.T) {
 		b.holds("the target is large enough", fmt.Sprintf(`document.querySelector(".fulltext :is(button, a)").getBoundingClientRect().height >= (%d < 600 ? 44 : 24)`, width))
 		if width == 1280 {
 			b.click(".fulltext button")
-		} else { // it is stored already
+		} else { // the first run has already stored the full text
 			b.click(".fulltext a")
 		}
 		b.until("the page has the full text", `document.querySelector(".alone .e-content").textContent.includes("The harbour, paragraph 12")`)

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// readAs reads a URL as a feed reader with a name and a password.
+// readAs requests a URL as a feed reader does, with a name and a password.
 func readAs(t *testing.T, url, name, password string) (status int, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -31,7 +31,7 @@ func readAs(t *testing.T, url, name, password string) (status int, body string) 
 	return res.StatusCode, string(b)
 }
 
-// sharesWithAGroup creates a group with a reader, and writes a post for it.
+// sharesWithAGroup creates a group with one member, and publishes a post for the group.
 func (b *tab) sharesWithAGroup(name, slug, text string) {
 	t := b.t
 	t.Helper()

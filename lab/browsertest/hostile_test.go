@@ -13,43 +13,43 @@ import (
 	"cloudburst/client"
 )
 
-// payload is the script of the attacks.
+// payload is the script that every attack tries to run.
 const payload = `window.__pwned=1;alert(document.domain);fetch('CANARY/fetch')`
 
-// attacks are texts for fields that try to run scripts in browsers, or to load a resource from
-// CANARY.
+// attacks returns texts for fields. Each text tries to run a script in the browser, or to load a
+// resource from the server CANARY.
 func attacks(canary string) []string {
 	attr := html.EscapeString(payload)
 	list := []string{
-		// Elements that execute.
+		// These elements run scripts.
 		`<script>` + payload + `</script>`, `<ScRiPt src=CANARY/x.js></sCrIpT>`, `<script type=module src=CANARY/m.js></script>`, `<script/src='CANARY/s.js'></script>`, `<<script>` + payload + `//<</script>`, `<script>` + payload,
 		`</title><script>` + payload + `</script>`, `</textarea><script>` + payload + `</script>`, `--><script>` + payload + `</script>`, `]]><script>` + payload + `</script>`, `</article></div></main></body></html><script>` + payload + `</script>`, `</style></script><script>` + payload + `</script>`,
 		`<iframe src="javascript:parent.__pwned=1"></iframe>`, `<iframe srcdoc="&lt;script&gt;parent.__pwned=1&lt;/script&gt;"></iframe>`, `<iframe src="CANARY/frame"></iframe>`, `<frameset onload="` + attr + `"><frame src="CANARY/f"></frameset>`,
 		`<object data="javascript:` + attr + `"></object>`, `<object data="CANARY/o" type="text/html"></object>`, `<embed src="CANARY/e" type="text/html">`, `<applet code=x codebase=CANARY/></applet>`, `<portal src="CANARY/p"></portal>`, `<fencedframe></fencedframe>`,
-		// Handlers.
+		// These attributes are event handlers.
 		`<img src=x onerror="` + attr + `">`, `<img/src='x'/onerror='` + strings.ReplaceAll(attr, "'", "&#39;") + `'>`, `<img src="x" onerror="` + attr + `"`, "<img src=x\tonerror\n=\r\"" + attr + "\">", `<img """><script>` + payload + `</script>">`, `<img src=x:x onerror&#61;"` + attr + `">`, `<image src=x onerror="` + attr + `">`,
 		`<body onload="` + attr + `">`, `<svg onload="` + attr + `">`, `<svg/onload="` + attr + `">`, `<details open ontoggle="` + attr + `">x</details>`, `<video src=x onerror="` + attr + `" autoplay></video>`, `<audio src="CANARY/a.mp3" autoplay onplay="` + attr + `"></audio>`, `<video><source onerror="` + attr + `"></video>`,
 		`<select autofocus onfocus="` + attr + `"></select>`, `<input autofocus onfocus="` + attr + `">`, `<p tabindex=0 autofocus onfocus="` + attr + `">x</p>`, `<marquee onstart="` + attr + `">x</marquee>`, `<p onmouseover="` + attr + `" onclick="` + attr + `" onpointerdown="` + attr + `">x</p>`, `<a onbeforetoggle="` + attr + `" popover id=zz>x</a><button popovertarget=zz>y</button>`,
 		`<style>@keyframes z{}</style><p style="animation-name:z" onanimationstart="` + attr + `">x</p>`, `<xss oncontentvisibilityautostatechange="` + attr + `" style="display:block;content-visibility:auto">`, `<p id=x tabindex=1 onfocusin="` + attr + `">x</p>`, `<form onformdata="` + attr + `"><button>x</button></form>`,
-		// SVG and MathML.
+		// These attacks use SVG and MathML.
 		`<svg><script>` + payload + `</script></svg>`, `<svg><script href="CANARY/svg.js"/></svg>`, `<svg><animate onbegin="` + attr + `" attributeName=x dur=1s></svg>`, `<svg><a xlink:href="javascript:` + attr + `"><text y=20>x</text></a></svg>`, `<svg><a><animate attributeName=href values="javascript:` + attr + `"/><text y=20>x</text></a></svg>`, `<svg><set attributeName=onmouseover to="` + attr + `"/></svg>`,
 		`<svg><use href="data:image/svg+xml,<svg id=x xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>#x"/></svg>`, `<svg><use href="CANARY/u.svg#x"/></svg>`, `<svg><image href="CANARY/i.png"/></svg>`, `<svg><feImage href="CANARY/fe.png"/></svg>`, `<svg><foreignObject><body onload="` + attr + `"></body></foreignObject></svg>`, `<svg><style>@import "CANARY/svg.css";*{fill:red}</style></svg>`,
 		`<math><a xlink:href="javascript:` + attr + `">x</a></math>`, `<math href="javascript:` + attr + `">x</math>`, `<math><maction actiontype="statusline#CANARY" xlink:href="javascript:` + attr + `">x</maction></math>`, `<math><annotation-xml encoding="text/html"><script>` + payload + `</script></annotation-xml></math>`,
-		// Texts that two parsers understand differently.
+		// Two HTML parsers can interpret these texts differently.
 		`<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=` + attr + `&gt;">`, `<form><math><mtext></form><form><mglyph><style></math><img src onerror="` + attr + `">`, `<svg></p><style><a id="</style><img src=1 onerror='` + strings.ReplaceAll(attr, "'", "&#39;") + `'>">`, `<math><mtext><table><mglyph><style><math><img src=x onerror="` + attr + `">`, `<noscript><p title="</noscript><img src=x onerror='` + strings.ReplaceAll(attr, "'", "&#39;") + `'>">`, `<svg><p><style><g title="</style><img src=x onerror=__pwned=1>">`,
 		`<template><script>` + payload + `</script></template>`, `<template shadowrootmode=open><script>` + payload + `</script><slot></slot></template>`, `<xmp><img src=x onerror="` + attr + `"></xmp>`, `<noembed><img src=x onerror="` + attr + `"></noembed>`, `<noframes></noframes><img src=x onerror="` + attr + `">`, `<listing>&lt;img src=x onerror=` + attr + `&gt;</listing>`, `<a title="--!&gt;<img src=x onerror=__pwned=1>">x</a>`, `<!--><img src=x onerror="` + attr + `">-->`, `<!--!><img src=x onerror="` + attr + `">`, `<!--<img src="--><img src=x onerror=__pwned=1//">`, `<!-- --!><img src=x onerror="` + attr + `">`,
 		`<![CDATA[<script>` + payload + `</script>]]>`, `<svg><![CDATA[><image xlink:href="]]><img src=x onerror=__pwned=1//"></svg>`, `<?xml version="1.0"?><script>` + payload + `</script>`, `<?php echo '<script>'.run; ?><img src=x onerror="` + attr + `">`, "<scr\u0000ipt>" + payload + "</scr\u0000ipt>", `+ADw-script+AD4-` + payload, "\u02bcscript\u02bd" + payload, `<s&#99;ript>` + payload, `&lt;script&gt;` + payload + `&lt;/script&gt;`, `&amp;lt;script&amp;gt;` + payload + `&amp;lt;/script&amp;gt;`,
-		// Links.
+		// These links contain scripts.
 		`<a href="javascript:` + attr + `">x</a>`, `<a href="JaVaScRiPt:` + attr + `">x</a>`, "<a href=\"java\nscript:" + attr + "\">x</a>", "<a href=\"java&Tab;script:" + attr + "\">x</a>", "<a href=\" &#14; javascript:" + attr + "\">x</a>", `<a href="&#106;avascript&colon;` + attr + `">x</a>`, `<a href="javascript&#58;` + attr + `">x</a>`, "<a href=\"\u0001javascript:" + attr + "\">x</a>", `<a href="feed:javascript:` + attr + `">x</a>`, `<a href="view-source:javascript:1">x</a>`, `<a href="data:text/html,<script>` + attr + `</script>">x</a>`, `<a href="data:image/svg+xml;base64,PHN2Zz4=">x</a>`, `<a href="vbscript:msgbox(1)">x</a>`, `<a href="blob:null/1">x</a>`, `<a href="file:///etc/passwd">x</a>`, `<a href="//CANARYHOST/x" target=_top ping="CANARY/ping">x</a>`, `<area href="javascript:` + attr + `">`, `<map name=m><area shape=default href="javascript:` + attr + `"></map><img src="CANARY/m.png" usemap="#m">`,
 		`javascript:` + payload, "java\tscript:" + payload, `data:text/html,<script>` + payload + `</script>`, ` javascript:` + payload, "\u0001javascript:" + payload, `javascript://%0a` + payload,
-		// Attacks without scripts.
+		// These attacks do not use scripts.
 		`<base href="CANARY/">`, `<base target="_blank">`, `<meta http-equiv="refresh" content="0;url=CANARY/refresh">`, `<meta http-equiv="Content-Security-Policy" content="script-src 'unsafe-inline'">`, `<meta http-equiv="refresh" content="0;url=javascript:` + attr + `">`, `<link rel=stylesheet href="CANARY/x.css">`, `<link rel="icon" href="CANARY/i.ico">`, `<link rel="prefetch dns-prefetch preload" as=image href="CANARY/pre">`, `<link rel=manifest href="CANARY/manifest">`,
 		`<style>@import "CANARY/i.css";*{color:red!important;background:url(CANARY/bg.png)!important}</style>`, `<div style="background:url(CANARY/bg2.png)">x</div>`, `<div style="width:expression(` + attr + `)">x</div>`, `<div style="position:fixed;inset:0;z-index:99999;background:red">x</div>`, `<div style="-moz-binding:url(CANARY/b.xml#x);behavior:url(CANARY/b.htc)">x</div>`, `<table background="CANARY/t.png"><tr><td background="CANARY/td.png">x</table>`, `<body background="CANARY/body.png" bgcolor=red text=red>`, `<input type=image src="CANARY/in.png">`, `<img srcset="CANARY/set.png 1x, CANARY/set2.png 2x">`, `<picture><source srcset="CANARY/pic.webp"><img src=x></picture>`, `<video poster="CANARY/poster.png"></video>`, `<track src="CANARY/t.vtt">`,
 		`<form action="CANARY/form" method=post><input name=q><button>Sign in</button></form>`, `<button form="marks" name="star" value="1">x</button>`, `<input form="marks" name="star" value="1">`, `<button formaction="javascript:` + attr + `" form="marks">x</button>`, `<form id="marks"></form>`, `<div id="pill" class="pill">x</div>`, `<div id="days"></div>`, `<div id="river" data-stream="CANARY/stream"></div>`, `<a class="whole" href="CANARY/whole">More</a>`, `<a class="play" data-kind="audio" href="javascript:1">x</a>`, `<p class="skip" id="q">x</p>`, `<img name=body src=x><img name=getElementById src=x>`, `<form name=querySelectorAll></form>`, `<dialog open id=keys>x</dialog>`, `<div popover=manual id=player>x</div>`,
-		// Markup that breaks pages.
+		// This markup breaks the structure of a page.
 		`</p></div></section></main></body></html>`, `<plaintext>`, `<!--`, `<title>`, `<textarea>`, `<select><option>`, `<table><tr><td>`, strings.Repeat(`<div>`, 2000), strings.Repeat(`<b><i>`, 500) + "x", strings.Repeat(`<blockquote><ul><li>`, 300) + "x", strings.Repeat(`<dl><dd><ol><li>`, 200) + "x", strings.Repeat(`<table><tr><td>`, 100) + "x", strings.Repeat(`<details open><summary>x`, 100), strings.Repeat(`<big>`, 100) + "BIG", strings.Repeat(`<sup>`, 100) + "x",
 		`<table border=9 width=9999><tr>` + strings.Repeat(`<td width=300 nowrap>a wide cell`, 60) + `</table>`, `<pre>` + strings.Repeat("long ", 500) + `</pre>`, `<img width=99999 height=99999 src="CANARY/large.png">`, `<svg width=9999 height=9999><rect width=9999 height=9999 /></svg>`, `<math><mspace width="9999px"/><mo>x</mo></math>`, `<hr width=9999 size=9999>`, `<figure><figcaption>` + strings.Repeat("w", 2000) + `</figcaption></figure>`, `<p dir=rtl align=right>` + strings.Repeat("א", 500) + `</p>`, `<ruby>` + strings.Repeat(`x<rt>yyyyyyyyyyy</rt>`, 200) + `</ruby>`, "\u202e\u2066evil\u202c\u2069\u200f", strings.Repeat("W", 5000), strings.Repeat("Z\u0351\u036b\u0343\u036a\u0302", 300), "\ufffe\uffff\u0008", `{{.}} {{template "nothing" .}} ${run} #{run}`, `<h1>x</h1><h1>y</h1><main>z</main><header>a</header><nav>b</nav>`,
-		// Drawings that have titles, descriptions and links.
+		// These drawings contain titles, descriptions and links.
 		`<svg><title><style></title><img src=x onerror="` + attr + `"></style></title></svg>`, `<svg><title><textarea></title><img src=x onerror="` + attr + `"></textarea></svg>`, `<svg><title><!--</title><img src=x onerror="` + attr + `">--></title></svg>`, `<svg><title>&lt;/title&gt;&lt;img src=x onerror=` + attr + `&gt;</title></svg>`, `<svg><title><svg></title><script>` + payload + `</script></svg></title></svg>`,
 		`<svg><desc><select><title></select><img src=x onerror="` + attr + `"></title></desc></svg>`, `<svg><a xlink:href="data:text/html,<script>` + attr + `</script>"><text y=20>x</text></a></svg>`, `<svg><a><set attributeName="xlink:href" to="javascript:` + attr + `"/><text y=20>x</text></a></svg>`, `<svg><a href="https://a.example/" xlink:href="javascript:` + attr + `" xlink:show=replace xlink:actuate=onLoad><text y=20>x</text></a></svg>`,
 	}
@@ -60,7 +60,8 @@ func attacks(canary string) []string {
 	return list
 }
 
-// canary is a server for requests that only the program itself may send.
+// canary is a server that only the program may send requests to. A request from the browser fails
+// the test.
 type canary struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -71,7 +72,7 @@ func newCanary(t *testing.T) *canary {
 	t.Helper()
 	c := &canary{}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.UserAgent(), "Cloudburst/") { // fetches images on behalf of browsers
+		if !strings.HasPrefix(r.UserAgent(), "Cloudburst/") { // the program fetches images on behalf of browsers
 			c.mu.Lock()
 			c.sang = append(c.sang, r.Method+" "+r.URL.Path)
 			c.mu.Unlock()
@@ -84,12 +85,12 @@ func newCanary(t *testing.T) *canary {
 }
 
 // hostile returns feeds with every attack in every field: RSS with escaped markup, Atom with
-// CDATA, JSON, and one feed for each attack in unescaped RSS.
+// CDATA, and JSON Feed. It also returns one RSS feed for each attack without escaping.
 func hostile(server *feedServer, evil []string) (feeds []string) {
 	cdata := func(s string) string {
 		return "<![CDATA[" + strings.ReplaceAll(s, "]]>", "]]]]><![CDATA[>") + "]]>"
 	}
-	legal := func(s string) string { // removes characters that XML forbids
+	legal := func(s string) string { // legal removes characters that XML forbids
 		return strings.Map(func(r rune) rune {
 			if r < ' ' && r != '\t' && r != '\n' || r >= 0xfffe {
 				return -1
@@ -122,8 +123,8 @@ func hostile(server *feedServer, evil []string) (feeds []string) {
 		server.put("/atom.xml", "application/atom+xml", atom.String()+"</feed>"), server.put("/feed.json", "application/feed+json", string(doc)))
 }
 
-// touched simulates the actions of a user: it hovers over, clicks, opens and leaves every
-// element. Meanwhile links and forms are disabled.
+// touched simulates the actions of a user: it points at, clicks, opens and leaves every element.
+// During this time, links and forms are disabled.
 const touched = `(() => {
 	const stay = (e) => e.preventDefault();
 	for (const name of ["click", "submit"]) addEventListener(name, stay, true);
@@ -136,7 +137,7 @@ const touched = `(() => {
 	for (const name of ["click", "submit"]) removeEventListener(name, stay, true);
 })()`
 
-// harm lists dangerous content of feeds on a page.
+// harm lists the dangerous content on a page.
 const harm = `(() => {
 	const wrong = [];
 	const report = (what, el) => { if (wrong.length < 10) wrong.push(what + (el ? ": " + el.outerHTML.slice(0, 300) : "")); };
@@ -170,7 +171,7 @@ const harm = `(() => {
 	return wrong;
 })()`
 
-// harmless checks a page before and after a simulated use of all its elements.
+// harmless checks a page before and after simulated actions on all its elements.
 func (b *tab) harmless(path string) {
 	b.t.Helper()
 	b.open(path)
@@ -190,7 +191,7 @@ func TestHostileFeedContentNeitherRunsScriptsNorBreaksPages(t *testing.T) {
 	evil := attacks(bird.URL)
 	t.Logf("%d attacks", len(evil))
 	b := newTab(t, p.base)
-	b.expect("/river/image?") // invalid images
+	b.expect("/river/image?") // the feeds contain invalid images
 	var ids []int64
 	followed := 0
 	for i, feed := range hostile(server, evil) {
@@ -247,14 +248,14 @@ func TestHostileFeedContentNeitherRunsScriptsNorBreaksPages(t *testing.T) {
 		b.harmless(fmt.Sprint("/river?source=", id))
 	}
 
-	// A script inserts live items into the page.
+	// The script of the page inserts live items.
 	b.open(fmt.Sprint("/river?source=", ids[len(ids)-1]))
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live"`)
 	var items []map[string]any
 	for i, a := range evil {
 		items = append(items, map[string]any{"id": fmt.Sprint("live", i), "title": a, "url": a, "content_html": a})
 	}
-	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": "Live", "items": items}) // strings always encode
+	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": "Live", "items": items}) // encoding strings does not fail
 	server.put("/feed.json", "application/feed+json", string(doc))
 	p.ping(server.URL + "/feed.json")
 	b.until("they are shown", `document.querySelectorAll(".item.fresh").length >= 100`)

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// shifts returns the layout shift of a page since its HTML was parsed. Before that, a slow browser
-// shows parts of elements. Shifts within half a second after a key or a click do not count.
+// shifts returns the layout shift of a page. It ignores shifts until the HTML is parsed, because
+// a slow browser shows incomplete elements before that. It also ignores shifts within half a
+// second after a key or a click.
 const shifts = `new Promise((done) => {
 	let sum = 0;
 	const parsed = performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd;
@@ -14,7 +15,7 @@ const shifts = `new Promise((done) => {
 	requestAnimationFrame(() => requestAnimationFrame(() => done(sum)));
 })`
 
-// scrolled scrolls to the end of a page in steps, so that its images load.
+// scrolled scrolls to the end of a page in steps, so that all images of the page load.
 const scrolled = `(async () => {
 	for (let y = 0; y < document.documentElement.scrollHeight; y += 200) {
 		scrollTo({ top: y, behavior: "instant" });
@@ -43,7 +44,7 @@ func TestImagesWithoutSizesDoNotShiftThePage(t *testing.T) {
 	p.follow("", server.feed("/hills.xml", "Hills", "", news...).url())
 	for _, width := range []int64{1280, 390} {
 		b := newTab(t, p.base)
-		b.expect("502") // response for the missing image
+		b.expect("502") // the missing image has this status
 		b.size(width, 900)
 		for _, visit := range []string{"first", "second"} {
 			b.open("/river")

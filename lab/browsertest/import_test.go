@@ -15,7 +15,7 @@ import (
 	"cloudburst/feed/opml"
 )
 
-// listed returns the feeds of an OPML document, each with its categories.
+// listed parses an OPML document. It returns the categories of each feed, by the URL of the feed.
 func listed(t *testing.T, doc string) map[string]string {
 	t.Helper()
 	d, err := opml.ParseBytes([]byte(doc), nil)
@@ -53,7 +53,7 @@ func TestListOfFiftyFeedsIsImportedAndExported(t *testing.T) {
 		}
 	}
 	letOn := sync.OnceFunc(func() { close(goOn) })
-	t.Cleanup(letOn) // before the feed server closes
+	t.Cleanup(letOn) // the feed server can only close after this
 	var doc strings.Builder
 	doc.WriteString(`<opml version="2.0"><head><title>My fifty</title></head><body>`)
 	for i, folder := range []string{"Politics & more", "Science", ""} {
@@ -91,7 +91,7 @@ func TestListOfFiftyFeedsIsImportedAndExported(t *testing.T) {
 	b.do("go to a category", chromedp.Click(chromedp.JSPath(`[...document.querySelectorAll(".rail .branch > a")].find((a) => a.textContent.startsWith("Politics & more"))`)))
 	b.until("a category is a river of its own", `new URLSearchParams(location.search).get("category") === "Politics & more" && document.querySelectorAll("#days .item").length === 34`)
 
-	// The export contains the imported feeds and the test feed.
+	// The export contains the imported feeds and the program's test feed.
 	b.open("/feeds/import")
 	b.holds("the page links to the export", `document.querySelector('a[href="/feeds/export.opml"][download]')`)
 	out := listed(t, eval[string](b, `fetch("/feeds/export.opml").then((r) => r.text())`))
@@ -105,7 +105,7 @@ func TestListOfFiftyFeedsIsImportedAndExported(t *testing.T) {
 		t.Errorf("one category given out has %d feeds", len(only))
 	}
 
-	// An invalid list is reported next to the field.
+	// An error about an invalid list is shown next to the field.
 	b.expect("400")
 	if err := os.WriteFile(file, []byte("This is no list."), 0o600); err != nil {
 		t.Fatal(err)

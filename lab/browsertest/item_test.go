@@ -10,7 +10,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// startWithCategory starts a program whose river has the category Shelf, with four items of two feeds.
+// startWithCategory starts a program whose river has the category Shelf. The category contains
+// four items of two feeds.
 func startWithCategory(t *testing.T) (p *running, server *feedServer) {
 	t.Helper()
 	p, server = start(t, conf(t)), newFeedServer(t)
@@ -24,7 +25,7 @@ func startWithCategory(t *testing.T) (p *running, server *feedServer) {
 	return p, server
 }
 
-// reads waits until the page of an item with these words is open.
+// reads waits until the page of an item that contains words is open.
 func (b *tab) reads(words string) {
 	b.t.Helper()
 	b.until("the reading view of "+words, fmt.Sprintf(`location.pathname.startsWith("/river/item/") && document.querySelector(".alone > .item").textContent.includes(%q)`, words))
@@ -61,7 +62,7 @@ func TestReadingViewMovesFromItemToItem(t *testing.T) {
 	b.until("u leads back to the category", `location.pathname + location.search === "/river?category=Shelf" && document.querySelectorAll("#days .item").length === 4`)
 	b.holds("opened items are read, but not the one that was marked unread", `document.querySelectorAll("#days .item.read").length === 2`)
 
-	// Opening the original in the river marks an item, too.
+	// Opening the original from the river also marks the item as read.
 	b.keys("j")
 	b.keys("j")
 	b.keys("j")

@@ -10,11 +10,11 @@ import (
 	"cloudburst/client"
 )
 
-// tabTo presses Tab until the first element that matches has the focus. The focus must be visible
-// there.
+// tabTo presses Tab until an element that matches selector has the focus. The test fails if the
+// focus is not visible on the element.
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
-	const most = 150 // presses: more than any page has elements to stop at
+	const most = 150 // more presses than any page has focusable elements
 	for range most {
 		b.keys(kb.Tab)
 		if eval[bool](b, fmt.Sprintf(`document.activeElement.matches(%q)`, selector)) {
@@ -26,7 +26,7 @@ func (b *tab) tabTo(selector string) {
 	b.t.Fatalf("the key Tab does not lead to %s within %d presses", selector, most)
 }
 
-// enter leads to an element by Tab, presses Enter and waits for the result.
+// enter moves the focus to an element with Tab, presses Enter and waits until expression is true.
 func (b *tab) enter(selector, what, expression string) {
 	b.t.Helper()
 	b.tabTo(selector)

@@ -13,8 +13,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// at presses keys and waits until the item with that title has the focus and is on the
-// screen.
+// at presses keys. It waits until the item with this title has the focus and is on the screen.
 func (b *tab) at(keys, title string) {
 	b.t.Helper()
 	b.keys(keys)
@@ -22,8 +21,8 @@ func (b *tab) at(keys, title string) {
 		&& (({ top, bottom }) => bottom > 0 && top >= 0 && top < innerHeight)(document.activeElement.getBoundingClientRect())`, title))
 }
 
-// day starts a program that reads two feeds in a category. Each feed has four items, all from
-// yesterday, and the items of the first feed are newer. Items of the last hours would be from two
+// day starts a program that reads two feeds in a category. Each feed has four items from
+// yesterday, and the items of the first feed are newer. Recent items would be from two different
 // days if the test runs after midnight.
 func day(t *testing.T) (p *running, server *feedServer, morning *servedFeed) {
 	t.Helper()
@@ -83,13 +82,13 @@ func TestRiverCanBeReadByKeyboard(t *testing.T) {
 	b.keys(".")
 	b.until("nothing is new", `document.getElementById("toast").textContent === "No new items."`)
 
-	b.at("j", "Morning, number 4") // new items wait while an item has the focus
+	b.at("j", "Morning, number 4") // new items are announced but not shown while an item has the focus
 	morning.add(post{Title: "Breakfast", At: time.Now()})
 	p.ping(morning.url())
 	b.until("something is new", `!pill.hidden`)
 	b.at(".", "Breakfast")
 
-	// Keys in text fields only type text.
+	// In a text field, keys type text and are not shortcuts.
 	b.keys("/")
 	b.until("the search has the focus", `document.activeElement.id === "q"`)
 	b.keys("jkmsg?.")
@@ -118,7 +117,7 @@ func TestRiverCanBeReadByKeyboard(t *testing.T) {
 	b.keys("r")
 	b.until("g r shows the river", `location.pathname === "/river" && location.search === "" && document.querySelectorAll("#days .item").length > 8`)
 
-	// An item opened with o is read.
+	// Opening an item with the key o has marked the item as read.
 	b.open("/river?unread=1&category=Day")
 	b.holds("it is not among the unread", `document.querySelectorAll("#days .item").length === 8 && !document.getElementById("days").textContent.includes("Morning, number 4")`)
 	b.keys("A")
@@ -154,7 +153,7 @@ func TestFeedPageKeysMoveBetweenItems(t *testing.T) {
 	b.until("Tab moves the focus into the item", `document.activeElement.closest(".item")?.querySelector("h3").textContent === "Morning, number 3" && document.activeElement.matches("a")`)
 	b.at("j", "Morning, number 2")
 
-	// At the last item of the page, j loads older ones.
+	// At the last item of the page, the key j loads older items.
 	id := p.follow("", server.feed("/many.xml", "Many", "", posts(60, "Many")...).url()).ID
 	b.open(fmt.Sprint("/river?source=", id))
 	eval[bool](b, `[...document.querySelectorAll(".item")].at(-1).focus(), true`)
@@ -163,7 +162,7 @@ func TestFeedPageKeysMoveBetweenItems(t *testing.T) {
 	b.at("k", "Many, number 11")
 }
 
-// pages are the pages of the g sequences, by their second key.
+// pages contains the pages that key sequences starting with g open, by the second key.
 var pages = map[string]string{"r": "/river", "u": "/river?unread=1", "s": "/river?starred=1", "f": "/feeds", "w": "/write", "h": "/hub", "l": "/log", "t": "/topics", "d": "/docs", "a": "/account"}
 
 func TestEveryDocumentedKeyPerformsItsActionOrShowsWhyNot(t *testing.T) {
@@ -193,7 +192,7 @@ func TestEveryDocumentedKeyPerformsItsActionOrShowsWhyNot(t *testing.T) {
 		if !slices.Equal(single, want) || len(sequences) != len(pages) {
 			t.Errorf("%s lists %q and g %q", c.path, single, sequences)
 		}
-		// A key that the page does not list shows a message with the reason.
+		// On a page where a shortcut has no effect, a message states the reason.
 		for _, k := range []string{"j", "k", "n", "p", "x", "s", "m", "u", "A", "."} {
 			if slices.ContainsFunc(single, func(row string) bool {
 				return row == k || strings.Contains(" "+row+" ", " "+k+" ") || row == "Shift+A" && k == "A"

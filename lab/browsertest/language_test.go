@@ -8,13 +8,13 @@ import (
 	"cloudburst/client"
 )
 
-// The pages of the reader fit their screens with the longer words of German too, and they are German
-// throughout.
+// German words are longer than English ones. The pages must still fit on a phone and a desktop,
+// and must be completely in German.
 func TestPagesInGermanFitPhonesAndDesktops(t *testing.T) {
 	t.Parallel()
 	r := newFullRiver(t)
 	b := newTab(t, r.base)
-	b.expect("404") // the page of a missing feed
+	b.expect("404") // the tour opens the page of a missing feed
 	b.size(phoneWidth, phoneHeight)
 	b.open("/river/display")
 	eval[string](b, `document.getElementById("v-language").value = "de"`)
@@ -38,7 +38,7 @@ func TestPagesInGermanFitPhonesAndDesktops(t *testing.T) {
 	b.until("the keys are in German", `document.querySelector("dialog[open] h2")?.textContent === "Tasten"`)
 }
 
-// An account is created and a post published in German, on a phone.
+// The test creates an account and publishes a post in German, on a phone.
 func TestPostIsPublishedInGerman(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))

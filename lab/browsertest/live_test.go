@@ -16,7 +16,8 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// watchNews stores the time at which new items are announced or shown, in Unix milliseconds.
+// watchNews is a script that stores the time when new items are announced or shown, in Unix
+// milliseconds.
 const watchNews = `(() => {
 	const note = () => { window.newsAt ??= Date.now(); };
 	new MutationObserver(() => { if (!pill.hidden) note(); }).observe(pill, { attributes: true });
@@ -24,7 +25,8 @@ const watchNews = `(() => {
 	return true;
 })()`
 
-// box is the position of an element in the window, in pixels.
+// box is the position and size of an element in the window, in pixels. Scroll is how far the page
+// is scrolled.
 type box struct{ X, Y, Width, Height, Scroll float64 }
 
 func (b *tab) box(selector string) box {
@@ -32,7 +34,8 @@ func (b *tab) box(selector string) box {
 	return eval[box](b, fmt.Sprintf(`(({ x, y, width, height }) => ({ X: x, Y: y, Width: width, Height: height, Scroll: scrollY }))(document.querySelector(%q).getBoundingClientRect())`, selector))
 }
 
-// delay returns the time from a moment until new items were announced or shown.
+// delay returns the time from a moment until new items were announced or shown. It requires
+// watchNews.
 func (b *tab) delay(from time.Time) time.Duration {
 	b.t.Helper()
 	return time.UnixMilli(eval[int64](b, `window.newsAt`)).Sub(from)
@@ -57,7 +60,7 @@ func TestLiveItemDoesNotShiftTheOpenPage(t *testing.T) {
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length >= 20`)
 	eval[bool](b, watchNews)
 
-	// The user has scrolled to the middle of the page.
+	// The user scrolls to the middle of the page.
 	const reads = "#days .item:nth-of-type(7)"
 	eval[bool](b, fmt.Sprintf(`document.querySelector(%q).scrollIntoView(), document.querySelector(%q).focus({ preventScroll: true }), true`, reads, reads))
 	id := eval[string](b, fmt.Sprintf(`document.querySelector(%q).id`, reads))
@@ -87,7 +90,7 @@ func TestLiveItemDoesNotShiftTheOpenPage(t *testing.T) {
 	b.holds("it begins a group of its feed", `document.querySelector("#days .item .from")?.textContent.includes("Pushed")`)
 	b.holds("the button is gone", `pill.hidden && !document.title.startsWith("(")`)
 
-	// Edits of visible items wait too.
+	// Edits of visible items are also announced first, and shown later.
 	feed.posts[0].Text = "<p>It has not happened after all.</p>"
 	feed.publish()
 	p.ping(feed.url())
@@ -120,7 +123,8 @@ func TestNewItemsAppearAutomaticallyAtTheTopOfThePage(t *testing.T) {
 	b.holds("a screen reader reports it", `document.getElementById("news").textContent === "1 new"`)
 	b.holds("the page and the focus do not change", `scrollY === 0 && document.activeElement === document.body`)
 
-	// Items wait while the user selects text, works in an item, or has scrolled.
+	// New items are not shown while the user selects text, has the focus in an item, or has
+	// scrolled.
 	for state, c := range map[string][2]string{
 		"selected": {`getSelection().selectAllChildren(document.querySelector("#days .item h3"))`, `getSelection().removeAllRanges()`},
 		"focused":  {`document.querySelector("#days .item .star, #days .item a").focus()`, `document.activeElement.blur()`},
@@ -142,7 +146,7 @@ func TestSavedPostAppearsLiveForASignedInUser(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	const password = "correct horse battery"
-	for _, name := range []string{"alice", "bob"} { // the first has the server's own river
+	for _, name := range []string{"alice", "bob"} { // alice, the first user, owns the river of the server
 		if _, err := (&client.Client{Base: p.admin}).AddUser(t.Context(), name, password); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +184,7 @@ func TestSavedPostAppearsLiveForASignedInUser(t *testing.T) {
 	b.open("/river")
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 1`)
 	for i, title := range []string{"The second", "The third", "The fourth"} {
-		// A feed is read at most once per second, even after more pings.
+		// The program reads a feed at most once per second, even if more pings arrive.
 		b.until("a second passes", `Date.now() - (window.newsAt ?? performance.timeOrigin) > 1100`)
 		eval[bool](b, `window.newsAt = undefined, true`)
 		if i == 0 {
@@ -194,7 +198,8 @@ func TestSavedPostAppearsLiveForASignedInUser(t *testing.T) {
 	}
 	b.holds("all items are shown", `document.querySelectorAll("#days .item").length === 4`)
 
-	// The session ends elsewhere. Further changes are not saved, and a message reports this.
+	// The session ends in another window. The server rejects further changes, and the page
+	// reports this.
 	eval[int](b, `fetch("/logout", { method: "POST" }).then((r) => r.status)`)
 	b.click(".star")
 	b.until("the star is reset", `document.querySelector(".star").ariaPressed === "false" && /could not be saved/.test(document.getElementById("toast").textContent)`)
@@ -215,13 +220,13 @@ func TestItemsMissedWhileDisconnectedAppearAfterReconnecting(t *testing.T) {
 	p.follow("", feed.url())
 	b := newTab(t, proxy.url())
 	for _, part := range []string{"net::ERR_EMPTY_RESPONSE", "net::ERR_CONNECTION", "net::ERR_SOCKET_NOT_CONNECTED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING"} {
-		b.expect(part) // the connection is closed
+		b.expect(part) // the test closes connections
 	}
 	b.open("/river?category=&source=" + fmt.Sprint(p.follow("", feed.url()).ID))
 	b.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.querySelectorAll("#days .item").length === 3`)
-	eval[bool](b, `document.querySelector("#days .item").focus(), true`) // so that new items wait
+	eval[bool](b, `document.querySelector("#days .item").focus(), true`) // with the focus in an item, new items are announced and not shown
 
-	proxy.connect("") // closes the connections while the program runs
+	proxy.connect("") // close the connections while the program runs
 	b.until("the page knows", `document.getElementById("live-text").textContent === "Reconnecting" && !document.getElementById("live").hidden`)
 	feed.add(post{Title: "Came while the line was cut"})
 	p.ping(feed.url())
@@ -229,7 +234,7 @@ func TestItemsMissedWhileDisconnectedAppearAfterReconnecting(t *testing.T) {
 	b.until("what came is announced", `pill.textContent === "1 new" && !pill.hidden`)
 	b.until("the page is live again", `document.getElementById("live-text").textContent === "Live"`)
 
-	p.stop() // another program on the same folder follows
+	p.stop() // a new program on the same folder replaces this one
 	b.until("the page knows", `document.getElementById("live-text").textContent === "Reconnecting"`)
 	feed.add(post{Title: "Came while the program was away"})
 	p = start(t, cfg)
@@ -257,10 +262,10 @@ func TestDatesAreInTheTimeZoneOfTheBrowser(t *testing.T) {
 	feed := server.feed("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(30, "Talk")...)
 	id := p.follow("", feed.url()).ID
 	b := newTab(t, p.base)
-	// The date in this time zone differs from the date in UTC.
+	// In this time zone, the current date differs from the date in UTC.
 	zone := map[bool]string{true: "Pacific/Kiritimati", false: "Pacific/Pago_Pago"}[time.Now().UTC().Hour() >= 12]
 	command(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
-	b.open(fmt.Sprint("/river?source=", id)) // the page detects the time zone
+	b.open(fmt.Sprint("/river?source=", id)) // this page detects the time zone of the browser
 	const right = `[...document.querySelectorAll("#days .item")].every((i) => i.closest(".day").dataset.day === new Date(+i.dataset.at).toLocaleDateString("sv"))
 		&& [...document.querySelectorAll("time[data-clock]")].every((c) => c.textContent.endsWith(new Date(c.dateTime).toTimeString().slice(0, 5)))`
 	b.holds("hours are right at once", `[...document.querySelectorAll("time[data-clock]")].every((c) => c.textContent.endsWith(new Date(c.dateTime).toTimeString().slice(0, 5)))`)

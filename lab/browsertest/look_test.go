@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// small lists targets that are too small: links and buttons below 24 pixels, except links in text.
+// small lists links and buttons that are smaller than 24 pixels. Links inside text are exempt.
 const small = `[...document.querySelectorAll("main a[href], main button, main summary")].filter((e) => {
 	if (!e.checkVisibility() || e.closest(".e-content, p:not(.about, .more, .choice) > *:not(:only-child), .sr")) return false;
 	const box = e.getBoundingClientRect();
@@ -56,7 +56,7 @@ func TestMissingIconIsReplacedByTheLetterOfTheFeed(t *testing.T) {
 		ids[name] = p.follow("", server.feed("/"+name+".xml", "Feed that is "+name, icon, posts(2, "News")...).url()).ID
 	}
 	b := newTab(t, p.base)
-	b.expect("502") // status of the missing icon
+	b.expect("502") // the missing icon has this status
 	for _, c := range []struct{ path, row, icon string }{
 		{"/feeds", ".rows .source", ".tile"}, {fmt.Sprint("/feeds/", ids["dead"]), ".top", ".tile"}, {"/river", ".item.first", ".mono"},
 	} {

@@ -32,7 +32,7 @@ func TestOfflineRiverShowsCachedItemsAndSendsStarsLater(t *testing.T) {
 	cfg.PublicURL = proxy.url()
 	p := start(t, cfg)
 	proxy.connect(p.base)
-	for _, name := range []string{"alice", "bob"} { // the first has the server's own river
+	for _, name := range []string{"alice", "bob"} { // alice, the first user, owns the river of the server
 		if _, err := (&client.Client{Base: p.admin}).AddUser(t.Context(), name, aPassword); err != nil {
 			t.Fatal(err)
 		}
@@ -40,13 +40,13 @@ func TestOfflineRiverShowsCachedItemsAndSendsStarsLater(t *testing.T) {
 	p.follow("", server.feed("/feed.xml", "Talk", "", posts(3, "Talk")...).url())
 	b := newTab(t, proxy.url())
 	for _, part := range []string{"net::ERR_", "Failed to load resource"} {
-		b.expect(part) // the connection is closed
+		b.expect(part) // the test closes connections
 	}
 	b.signIn("/river")
 	b.until("the river has its items", `document.querySelectorAll("#days .item").length >= 3`)
 	b.workerReady()
 
-	proxy.connect("") // closes the connections
+	proxy.connect("") // close the connections while the program runs
 	b.open("/river")
 	b.until("the last river is shown", `/You are offline; this is the river of \d\d:\d\d/.test(document.getElementById("offline")?.textContent) && document.querySelectorAll("#days .item").length >= 3`)
 	b.holds("it has its styles", `getComputedStyle(document.querySelector(".bar")).display === "flex"`)
@@ -68,7 +68,7 @@ func TestOfflineRiverShowsCachedItemsAndSendsStarsLater(t *testing.T) {
 		return false
 	})
 
-	// Signing out deletes the data that the browser stores for alice.
+	// When alice signs out, the browser deletes the data that it stored for her.
 	b.open("/river")
 	b.click(".me summary")
 	b.click(`.me form[action="/logout"] button`)
@@ -80,8 +80,8 @@ func TestOfflineRiverShowsCachedItemsAndSendsStarsLater(t *testing.T) {
 	proxy.connect(p.base)
 }
 
-// olderWorker serves the program with another version of the service worker, until replace is
-// called.
+// olderWorker serves the program with an older version of the service worker, until the test
+// calls replace.
 func olderWorker(t *testing.T, base string) (address string, replace func()) {
 	t.Helper()
 	to, err := url.Parse(base)
@@ -131,6 +131,6 @@ func TestOlderServiceWorkerIsReplaced(t *testing.T) {
 	b.until("the new one waits", `window.waits || (navigator.serviceWorker.getRegistration().then((r) => { window.waits = r.waiting !== null; }), false)`)
 	eval[bool](b, `Object.defineProperty(document, "hidden", { value: true }) && document.dispatchEvent(new Event("visibilitychange"))`)
 	b.until("the new worker takes over while the page is hidden: the stores of the older one are removed", `window.older || (caches.keys().then((names) => { window.older = names.length > 0 && !names.some((name) => name.endsWith("-older")); }), false)`)
-	b.open("/river") // the new worker stores this river
+	b.open("/river") // on this request, the new worker stores the river
 	b.until("the new one stores the river", `window.stored || (caches.keys().then((names) => { window.stored = names.some((name) => name.startsWith("cloudburst-river-")); }), false)`)
 }

@@ -13,7 +13,7 @@ import (
 
 const writerPassword = "correct horse battery"
 
-// author starts a program with an account, and returns a window in which its user is signed in.
+// author creates an account in the program, and returns a window in which its user is signed in.
 func (p *running) author(t *testing.T, name string) *tab {
 	t.Helper()
 	if _, err := (&client.Client{Base: p.admin}).AddUser(t.Context(), name, writerPassword); err != nil {
@@ -33,14 +33,14 @@ func (p *running) signIn(t *testing.T, name string) *tab {
 	return b
 }
 
-// openOutliner opens the outliner of a new post.
+// openOutliner opens the outliner for a new post.
 func (b *tab) openOutliner() {
 	b.t.Helper()
 	b.click(`label[for="ask-outline"]`)
 	b.until("it begins with a headline", `document.activeElement.matches(".outline textarea")`)
 }
 
-// chord presses a key while others are held.
+// chord presses a key together with modifier keys. held is a bit mask of the modifiers.
 func (b *tab) chord(held int64, key string) {
 	b.t.Helper()
 	codes := map[string]struct {
@@ -56,8 +56,8 @@ func (b *tab) chord(held int64, key string) {
 	}
 }
 
-// outlineNow is an expression for the outline on the page in one line, "a(b c!(d))": ! marks a
-// folded headline, and | is the caret.
+// outlineNow is an expression that returns the outline on the page as one line, such as "a(b
+// c!(d))". The character ! marks a folded headline, and | is the caret.
 const outlineNow = `(() => {
 	const f = (nodes, own) => nodes.map((n) => own(n)).join(" ");
 	const line = (li) => { const t = li.children[0].children[1], ul = li.lastElementChild; let s = t.value;

@@ -11,7 +11,7 @@ import (
 	"cloudburst/client"
 )
 
-// newUser creates a user of a program and signs in.
+// newUser creates a user of a program and signs the user in.
 func (b *tab) newUser(p *running, name string) {
 	b.t.Helper()
 	if _, err := (&client.Client{Base: p.admin}).AddUser(b.t.Context(), name, aPassword); err != nil {
@@ -24,7 +24,7 @@ func (b *tab) newUser(p *running, name string) {
 	b.until(name+" is signed in", `location.pathname === "/people"`)
 }
 
-// writes publishes a post of the signed-in user without a script.
+// writes publishes a post of the signed-in user with a form, without the scripts of the page.
 func (b *tab) writes(text string) {
 	b.t.Helper()
 	b.open("/write")
@@ -77,7 +77,8 @@ func TestAuthorOfAnotherServerIsFollowedByNameAndByButton(t *testing.T) {
 	b.open("/river")
 	b.holds("the post is in the river", `document.querySelector("#days").textContent.includes("From far away")`)
 
-	// The button of the author's page leads to the form of the visitor's server.
+	// The button on the author's page opens the form to follow the author on the visitor's own
+	// server.
 	v := newTab(t, far.base)
 	v.open("/people/follow?user=alice")
 	v.fill("#f-server", strings.TrimPrefix(near.base, "http://"))

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// announced returns the condition that the page announces a stored change. Without scripts each
-// change loads a new page, which announces nothing.
+// announced returns a condition: the page announces a stored change. Without scripts the
+// condition is always true, because each change loads a new page without an announcement.
 func announced(scripts bool, words string) string {
 	if !scripts {
 		return "true"
@@ -17,7 +17,8 @@ func announced(scripts bool, words string) string {
 	return `document.getElementById("news").textContent === "` + words + `"`
 }
 
-// marked tests marks, with scripts or without: the marks of an item are the same on all pages.
+// marked stars items and marks them as read, with scripts or without. It checks that an item has
+// the same marks on all pages.
 func (b *tab) marked(scripts bool) {
 	b.t.Helper()
 	b.open("/river?category=Day")
@@ -66,7 +67,7 @@ func TestFeedAndRiverPagesAreUsableWithoutScripts(t *testing.T) {
 	b.marked(false)
 	b.holds("scripts do not run", `document.getElementById("live").hidden`)
 
-	// A feed is followed by the form, and its items are on several pages.
+	// The user follows a feed with the form. The items of the feed fill several pages.
 	b.open("/feeds/add")
 	b.fill("#a-url", server.feed("/many.xml", "Many", "", posts(70, "One of many")...).url())
 	b.click(`form[action="/feeds/add"] .go button`)
@@ -78,7 +79,7 @@ func TestFeedAndRiverPagesAreUsableWithoutScripts(t *testing.T) {
 	b.click(".pages a")
 	b.until("the undo button is shown", `document.querySelectorAll(".item").length === 50`)
 
-	// The time of an item links to its page.
+	// The time of an item is a link to the page of the item.
 	b.open("/river?category=Night")
 	b.click(".item .whole")
 	b.until("all of it is on a page of its own", `/^\/river\/item\/\d+$/.test(location.pathname) && document.body.textContent.includes("The very end.")`)

@@ -45,7 +45,7 @@ func TestEnclosureKeepsPlayingWhileTheRiverIsRead(t *testing.T) {
 	plays("it plays on after going back")
 	b.holds("it is the same player", `window.same === document.querySelector("#player audio")`)
 
-	// Another page resumes at the stored position.
+	// Another page resumes the playback at the stored position.
 	b.until("the playback advances", `window.same.currentTime > 1`)
 	b.click("a.play")
 	b.until("it pauses", `window.same.paused && !document.querySelector("a.play").matches(".on")`)

@@ -23,15 +23,15 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// running is the program, in this process, with its own folder.
+// running is a program that runs in the test process, with its own data folder.
 type running struct {
 	t           *testing.T
 	base, admin string
 	stop        func()
-	printed     printed // output at the start, for the operator
+	printed     printed // output at startup, for the operator
 }
 
-// printed records the output of the program.
+// printed records the standard output of the program.
 type printed struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -49,7 +49,7 @@ func (p *printed) String() string {
 	return p.text.String()
 }
 
-// conf returns a configuration with free ports that allows requests to loopback addresses.
+// conf returns a configuration that uses free ports and allows requests to loopback addresses.
 func conf(t *testing.T) config.Config {
 	t.Helper()
 	cfg := config.Default()
@@ -64,7 +64,7 @@ func start(t *testing.T, cfg config.Config) *running {
 	t.Helper()
 	fulltest.Needs(t, "a browser")
 	for _, name := range []string{app.ListenAddrFile, app.AdminAddrFile} {
-		_ = os.Remove(filepath.Join(cfg.Data, name)) // file of an earlier program
+		_ = os.Remove(filepath.Join(cfg.Data, name)) // remove the address file of an earlier program
 	}
 	a, err := app.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
@@ -97,7 +97,8 @@ func start(t *testing.T, cfg config.Config) *running {
 	return p
 }
 
-// addr waits until the program has written a file with its address, and returns the base URL.
+// addr waits until the program has written the file name with its address in dir, and returns the
+// base URL.
 func (p *running) addr(dir, name string) (base string) {
 	p.t.Helper()
 	outside.Until(p.t, name+" is written", func() bool {
@@ -108,12 +109,13 @@ func (p *running) addr(dir, name string) (base string) {
 	return base
 }
 
-// river returns a client of the admin API for a user's river; "": the river of the server.
+// river returns a client of the admin API for the river of a user, or for the river of the server
+// if user is "".
 func (p *running) river(user string) *client.River {
 	return (&client.Client{Base: p.admin}).River(user)
 }
 
-// ping pings the hub of the program after a change of a feed.
+// ping sends a ping for feed to the hub of the program.
 func (p *running) ping(feed string) {
 	p.t.Helper()
 	res, err := http.PostForm(p.base+"/rsscloud/ping", url.Values{"url": {feed}})
@@ -126,12 +128,12 @@ func (p *running) ping(feed string) {
 	}
 }
 
-// proxy forwards connections to a program. It can close them and forward to another program
-// later, at the same address.
+// proxy forwards connections to a program. It can close the connections, and then forward new
+// ones to another program, while its own address stays the same.
 type proxy struct {
 	net.Listener
 	mu    sync.Mutex
-	to    string // host:port; "": new connections are closed
+	to    string // host:port of the program; if "", new connections are closed
 	conns []net.Conn
 }
 
@@ -157,7 +159,8 @@ func newProxy(t *testing.T) *proxy {
 
 func (w *proxy) url() string { return "http://" + w.Addr().String() }
 
-// connect closes all connections, and forwards new ones to another program; "": to none.
+// connect closes all connections. It then forwards new connections to the program at base, or
+// closes them if base is "".
 func (w *proxy) connect(base string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

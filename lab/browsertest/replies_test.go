@@ -14,8 +14,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// newRepliers starts a site whose page /NAME is a reply of NAME to a post, or a like if the name
-// begins with "like".
+// newRepliers starts a website with replies to the post at target. The page /NAME is a reply by
+// NAME, or a like if NAME begins with "like".
 func newRepliers(t *testing.T, target *string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +30,7 @@ func newRepliers(t *testing.T, target *string) *httptest.Server {
 	return s
 }
 
-// decides opens the waiting replies and presses a button of the reply of a person.
+// decides opens the pending replies and clicks a button of the reply by name.
 func (b *tab) decides(name, button string) {
 	b.t.Helper()
 	b.open("/write/replies")
@@ -42,7 +42,7 @@ func (b *tab) decides(name, button string) {
 	b.holds("it does not wait any more", row+" === undefined")
 }
 
-// placeOf returns the place of a person's reply in the list, from 1.
+// placeOf returns the position of a person's reply in the list, starting at 1.
 func (b *tab) placeOf(name string) int {
 	b.t.Helper()
 	for i, text := range b.texts(".replylist > li") {

@@ -21,7 +21,8 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// publish clicks the button and waits until the post is published.
+// publish clicks the button to publish, and waits until the post is published. It returns the
+// time of the click.
 func (b *tab) publish() (at time.Time) {
 	b.t.Helper()
 	at = time.Now()
@@ -30,14 +31,14 @@ func (b *tab) publish() (at time.Time) {
 	return at
 }
 
-// typeText types the text of a post.
+// typeText types the text of a post into the form.
 func (b *tab) typeText(text string) {
 	b.t.Helper()
 	b.click("#w-source")
 	b.keys(text)
 }
 
-// write writes a short post, and publishes it.
+// write writes and publishes a post. It returns the time of the click.
 func (b *tab) write(text string) (at time.Time) {
 	b.t.Helper()
 	b.open("/write")
@@ -45,7 +46,7 @@ func (b *tab) write(text string) (at time.Time) {
 	return b.publish()
 }
 
-// subscribed waits until a feed has a subscriber.
+// subscribed waits until a feed has at least one subscriber.
 func (p *running) subscribed(feed string) {
 	p.t.Helper()
 	outside.Until(p.t, "a subscriber of "+feed, func() bool {
@@ -56,9 +57,10 @@ func (p *running) subscribed(feed string) {
 	})
 }
 
-// TestPostReachesTheRiverOfAnotherServer follows a post to its reader: the author saves, the feed changes, the
-// hub gets a ping, the aggregator of another server is notified and reads the feed, and the
-// reader's page shows the item. All this happens in less than a second.
+// TestPostReachesTheRiverOfAnotherServer follows a post from the author to a reader on another
+// server. The author publishes the post, which changes the feed and pings the hub. The hub
+// notifies the aggregator of the other server. The aggregator reads the feed, and the open page
+// of the reader shows the item. This usually takes less than a second.
 //
 // spec:rsscloud-2009#aggregator-reads-feed
 func TestPostReachesTheRiverOfAnotherServer(t *testing.T) {
@@ -73,7 +75,7 @@ func TestPostReachesTheRiverOfAnotherServer(t *testing.T) {
 
 	reader := newTab(t, here.base)
 	reader.size(720, 760)
-	reader.light("light", true) // without fading in the screenshot
+	reader.light("light", true) // no animations, because the test takes a screenshot
 	reader.open("/river")
 	reader.until("the page is live", `document.getElementById("live-text").textContent === "Live" && document.getElementById("days").textContent.includes("Good morning.")`)
 	eval[bool](reader, watchNews)
@@ -84,7 +86,8 @@ func TestPostReachesTheRiverOfAnotherServer(t *testing.T) {
 	form := writer.screenshot()
 	at := writer.publish()
 	reader.until("the post is announced", `window.newsAt`)
-	// A push caused this: the next poll would be after polling.Shortest, which exceeds waitTimeout.
+	// The item came by a push: the next poll is due after polling.Shortest, which is longer than
+	// waitTimeout.
 	t.Logf("from the click at one server to the reader's page at another: %v", reader.delay(at).Round(time.Millisecond))
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("The heron is back")`)
 	reader.holds("the page was not loaded again", `window.same === true`)
@@ -112,7 +115,7 @@ func TestPostReachesTheRiverOfTheSameServer(t *testing.T) {
 	t.Logf("from the click to the reader's page: %v", reader.delay(at).Round(time.Millisecond))
 	reader.until("the post is shown", `document.querySelector("#days .item .e-content")?.textContent.includes("It rains.")`)
 
-	// A hierarchical post with an image, partly folded.
+	// The author publishes an outline with an image and a folded headline.
 	dir := t.TempDir()
 	hill := filepath.Join(dir, "hill.png")
 	if err := os.WriteFile(hill, screenshot(), 0o600); err != nil {
@@ -143,18 +146,18 @@ func TestPostReachesTheRiverOfTheSameServer(t *testing.T) {
 	reader.holds("its Markdown is marked up", item+`.querySelector(".inside strong").textContent === "path"`)
 	reader.holds("the page was not loaded again", `window.same === true`)
 
-	// The page of the post shows the outline with the folds of its author.
+	// The page of the post shows the outline as the author folded it.
 	writer.open("/alice/")
 	writer.holds("the author's page has it, with what was folded folded", `document.querySelector(".nodes, .inside") && [...document.querySelectorAll("details.fold")].some((d) => !d.open && d.textContent.includes("from the pit")) && [...document.querySelectorAll("details.fold[open]")].some((d) => d.textContent.includes("Stones"))`)
 
-	// An edit without scripts preserves the outline.
+	// Opening the post in the form again preserves the outline.
 	writer.open("/write/posts")
 	href := eval[string](writer, `[...document.querySelectorAll("a[href^='/write/']")].find((a) => /^\/write\/\d+$/.test(a.getAttribute("href")))?.getAttribute("href") ?? ""`)
 	writer.open(href)
 	writer.outline("opening it again", "The **path**(Stones Gravel!(from the pit))")
 }
 
-// screenshot returns an image of the window.
+// screenshot returns an image of the window's content.
 func (b *tab) screenshot() image.Image {
 	b.t.Helper()
 	got := command(b, page.CaptureScreenshot, page.CaptureScreenshotParams{})
@@ -165,7 +168,8 @@ func (b *tab) screenshot() image.Image {
 	return m
 }
 
-// scene returns an image of two windows side by side, in few colours.
+// scene writes an image of two windows side by side to a file, with few colours so that the file
+// is small.
 func scene(t *testing.T, file string, left, right image.Image) {
 	t.Helper()
 	const gap = 24
@@ -190,7 +194,7 @@ func scene(t *testing.T, file string, left, right image.Image) {
 	t.Log(fmt.Sprint("the image of the scene: ", file))
 }
 
-// colours returns the most frequent colours of an image.
+// colours returns a palette of the most frequent colours of an image.
 func colours(m *image.RGBA) color.Palette {
 	count := map[color.RGBA]int{}
 	for y := m.Rect.Min.Y; y < m.Rect.Max.Y; y++ {

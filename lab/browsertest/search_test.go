@@ -11,7 +11,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// indexed waits until the search finds words.
+// indexed waits until a search for match finds the given number of items.
 func (p *running) indexed(match string, items int) {
 	p.t.Helper()
 	outside.Until(p.t, match+" is found", func() bool {
@@ -66,7 +66,7 @@ func TestSearchFindsWordsFeedsAndCategories(t *testing.T) {
 	if got := b.texts(".item mark"); !slices.Equal(got, []string{"zebra", "coffee"}) {
 		t.Errorf("marked are %q", got)
 	}
-	// A search within a category leads to a search of the whole river.
+	// A search within a category offers a search of the whole river.
 	b.open("/river?category=Night")
 	b.fill("#q", "zebra")
 	b.click(".find button")

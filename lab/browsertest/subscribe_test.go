@@ -12,7 +12,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// mailbox is a mail server that keeps every mail.
+// mailbox is a mail server that stores every mail that it receives.
 type mailbox struct {
 	addr  string
 	mu    sync.Mutex
@@ -39,7 +39,8 @@ func newMailbox(t *testing.T) *mailbox {
 	return m
 }
 
-// serve speaks the part of SMTP that one mail needs.
+// serve handles one SMTP connection. It implements only the commands that the program uses to
+// send mail.
 func (m *mailbox) serve(c net.Conn) {
 	defer c.Close()
 	in := bufio.NewReader(c)

@@ -8,8 +8,8 @@ import (
 	"cloudburst/internal/author"
 )
 
-// faint lists texts of less contrast than 4.5 to 1 with the nearest background colour, and a page that
-// scrolls sideways.
+// faint lists texts whose contrast with their background is below 4.5 to 1. It also reports a
+// page that scrolls sideways.
 const faint = `(() => {
 	const rgb = (c) => (c.match(/[\d.]+/g) || []).map(Number);
 	const light = (c) => {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// replyTo writes a reply to the post at a URL.
+// replyTo publishes a reply to the post at the URL at.
 func (b *tab) replyTo(at, text string) {
 	b.t.Helper()
 	b.open("/write?reply=" + url.QueryEscape(at))
@@ -25,7 +25,7 @@ func (b *tab) newest(user string) string {
 	return eval[string](b, `document.querySelector(".posts a.u-uid").href`)
 }
 
-// path returns the path of a URL.
+// pathOf returns the path of a URL.
 func pathOf(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -35,13 +35,14 @@ func pathOf(t *testing.T, address string) string {
 	return u.EscapedPath()
 }
 
-// shows reports as a script whether the thread of the page has a text.
+// shows returns an expression: the thread on the page contains text.
 func shows(text string) string {
 	return `document.querySelector("#thread .replytree").textContent.includes("` + text + `")`
 }
 
-// TestRepliesAppearLiveInTheThreadOnBothServers follows a conversation between two servers: alice writes on one, bob
-// replies on the other, and both threads grow on open pages. Eve, whom alice does not know, waits.
+// TestRepliesAppearLiveInTheThreadOnBothServers follows a conversation between two servers. alice
+// writes on one server, bob replies on the other, and both threads update live on open pages. A
+// reply by eve, whom alice does not know, waits for approval.
 //
 // spec:cloudburst#thread-page
 // spec:cloudburst#thread-moderation
@@ -66,7 +67,7 @@ func TestRepliesAppearLiveInTheThreadOnBothServers(t *testing.T) {
 	visitor.holds("the thread is empty", `!document.querySelector(".noreplies").hidden`)
 	eval[bool](visitor, `window.same = true`)
 
-	// Bob replies from his river.
+	// Bob replies to the post from his river.
 	bob.open("/river")
 	bob.until("the post arrives", `document.getElementById("days").textContent.includes("The heron is back")`)
 	bob.open(eval[string](bob, `[...document.querySelectorAll("#days .item")].find((i) => i.textContent.includes("The heron is back")).querySelector("a.reply").getAttribute("href")`))
@@ -78,7 +79,7 @@ func TestRepliesAppearLiveInTheThreadOnBothServers(t *testing.T) {
 	reply := bob.newest("bob")
 	visitor.holds("the page was not loaded again", `window.same === true && document.getElementById("threadnews").textContent !== ""`)
 
-	// The thread grows on both servers.
+	// The thread on both servers shows the new replies.
 	second := newTab(t, here.base)
 	second.size(720, 760)
 	second.light("light", true)
@@ -98,11 +99,11 @@ func TestRepliesAppearLiveInTheThreadOnBothServers(t *testing.T) {
 		scene(t, filepath.Join(string(album), "thread.png"), visitor.screenshot(), second.screenshot())
 	}
 
-	// The river names the post that an item replies to.
+	// The river names the post that a reply answers.
 	alice.open("/river")
 	alice.until("the river names the parent", `[...document.querySelectorAll("#days .to")].some((p) => p.textContent.includes("In reply to alice") && p.textContent.includes("The heron is back"))`)
 
-	// Eve is unknown to alice.
+	// Eve is unknown to alice, so her reply waits for approval.
 	eve.replyTo(post, "Buy my umbrella.")
 	waits := func(text string) {
 		t.Helper()

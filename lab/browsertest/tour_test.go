@@ -21,7 +21,7 @@ const (
 	wideWidth, wideHeight   = 1280, 900
 )
 
-// structure lists accessibility faults in the structure of a page.
+// structure lists accessibility errors in the structure of a page.
 const structure = `(() => {
 	const wrong = [];
 	const report = (what, el) => wrong.push(what + (el ? ": " + el.outerHTML.slice(0, 160) : ""));
@@ -61,7 +61,7 @@ const structure = `(() => {
 	return wrong;
 })()`
 
-// tooWide lists elements that are wider than the window.
+// tooWide lists elements that extend beyond the width of the window.
 const tooWide = `(() => {
 	const width = document.documentElement.clientWidth, wrong = [];
 	if (document.documentElement.scrollWidth > width) wrong.push("the page is " + document.documentElement.scrollWidth + " wide");
@@ -75,7 +75,7 @@ const tooWide = `(() => {
 	return wrong.slice(0, 5);
 })()`
 
-// bottomBar lists faults of the navigation bar of a phone.
+// bottomBar lists errors of the navigation bar on a phone.
 const bottomBar = `(() => {
 	const bar = document.querySelector(".bar nav"), box = bar.getBoundingClientRect(), wrong = [];
 	if (Math.abs(box.bottom - innerHeight) > 1 || box.height < 40 || box.height > 90) wrong.push("the bar is at " + box.top + "–" + box.bottom + " of " + innerHeight);
@@ -91,14 +91,15 @@ const bottomBar = `(() => {
 	return wrong;
 })()`
 
-// light is an expression for the brightness of the page: 0 is black, 1 is white.
+// light is an expression for the brightness of the page's background, from 0 for black to 1 for
+// white.
 const light = `(() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g); return (+r + +g + +b) / 765; })()`
 
-// moves lists elements with animations or transitions.
+// moves lists elements that have animations or transitions.
 const moves = `[...document.querySelectorAll("*")].filter((e) => ["", "::before", "::after"].some((p) => { const s = getComputedStyle(e, p); return [s.transitionDuration, s.animationName === "none" ? "0s" : s.animationDuration].some((d) => d.split(", ").some((x) => parseFloat(x) > 0)) || s.scrollBehavior === "smooth"; })).map((e) => e.outerHTML.slice(0, 120))`
 
-// stop is a page of the tour: the condition ready, then the action do, then the condition
-// then. "" means none.
+// stop is a page of the tour. The tour opens path, waits until the condition ready is true, runs
+// the script do, and waits until the condition then is true. Empty fields are skipped.
 type stop struct{ name, path, ready, do, then string }
 
 func (r *fullRiver) tour(item int64) []stop {
@@ -149,7 +150,7 @@ func TestRiverPagesFitPhonesAndDesktopsInBothThemes(t *testing.T) {
 	t.Parallel()
 	r := newFullRiver(t)
 	b := newTab(t, r.base)
-	b.expect("404") // the page of a missing feed
+	b.expect("404") // the tour opens the page of a missing feed
 	album := newAlbum(t)
 	var item int64
 	for it, err := range r.river("").Items(t.Context(), client.ItemQuery{Source: fmt.Sprint(r.ids["walks"]), Limit: 1}) {
@@ -164,7 +165,7 @@ func TestRiverPagesFitPhonesAndDesktopsInBothThemes(t *testing.T) {
 	}
 }
 
-// visit checks a page against the rules for all pages, and takes a screenshot.
+// visit opens a page, checks the rules for all pages and takes screenshots.
 func (b *tab) visit(s stop, album album) {
 	b.t.Helper()
 	b.size(wideWidth, wideHeight)
@@ -213,14 +214,14 @@ func (b *tab) visit(s stop, album album) {
 	}
 }
 
-// light selects the light or dark theme, and optionally reduced motion.
+// light selects the light or dark theme. If still is true, it also requests reduced motion.
 func (b *tab) light(scheme string, still bool) {
 	b.t.Helper()
 	motion := map[bool]string{true: "reduce", false: "no-preference"}[still]
 	command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion}}})
 }
 
-// album is the folder for screenshots; "": none.
+// album is the folder for screenshots. If it is "", no screenshots are taken.
 type album string
 
 func newAlbum(t *testing.T) album {
@@ -237,7 +238,7 @@ func newAlbum(t *testing.T) album {
 	return album(dir)
 }
 
-// maximum height of a screenshot.
+// longest is the maximum height of a screenshot in pixels.
 const longest = 2400
 
 func (a album) take(b *tab, name string) {

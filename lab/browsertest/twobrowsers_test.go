@@ -8,7 +8,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// onScreen returns the expression for the item with a title.
+// onScreen returns an expression for the element of the item with the given title.
 func onScreen(title string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("#days .item")].find((i) => i.querySelector("h3").textContent.trim() === %q)`, title)
 }
@@ -16,7 +16,7 @@ func onScreen(title string) string {
 func TestMarksOfOneBrowserAppearInTheOther(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
-	p.author(t, "first") // follows the test feed of the server
+	p.author(t, "first") // the first user owns the river of the server, which follows the test feed
 	one := p.author(t, "ann")
 	feed := server.feed("/pushed.xml", "Pushed", rsscloud.CloudAt(p.base).String(), posts(4, "Talk")...)
 	p.follow("ann", feed.url(), "Day")
@@ -40,7 +40,8 @@ func TestMarksOfOneBrowserAppearInTheOther(t *testing.T) {
 	one.click("#days .item .star")
 	two.until("the item is starred", onScreen(title)+`.querySelector(".star").ariaPressed === "true"`)
 
-	// A new item appears in both, also on the page of unread items, and is counted.
+	// A new item appears in both windows, including the page of unread items. Both windows count
+	// the item.
 	feed.add(post{Title: "Fresh"})
 	p.ping(feed.url())
 	for _, b := range []*tab{one, two} {
@@ -48,13 +49,13 @@ func TestMarksOfOneBrowserAppearInTheOther(t *testing.T) {
 		b.until("the new item is counted", count(7))
 	}
 
-	// An item that the other page does not show changes its counts.
+	// The page does not show this item, but its count of unread items changes.
 	one.open("/river?category=Night")
 	one.until("the page is live", `document.getElementById("live-text").textContent === "Live"`)
 	two.click(`#days .item .readmark[name=read]`)
 	one.until("the count falls", count(6))
 
-	// An app marks, and so does the button for all items.
+	// Marks from an app, and from the button for all items, appear in the open windows.
 	read := true
 	ids := eval[[]client.ID](one, `[...document.querySelectorAll("#days .item")].map((i) => i.id.slice(1))`)
 	if _, err := p.river("ann").Mark(t.Context(), client.MarkRequest{IDs: ids, Read: &read}); err != nil {

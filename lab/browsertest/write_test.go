@@ -25,10 +25,10 @@ import (
 
 const aPassword = "correct horse battery"
 
-// onePixel is a PNG image.
+// onePixel is a PNG image of one pixel in Base64.
 const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 
-// newWriter starts a program with the first account alice, and returns a window in which alice
+// newWriter starts a program with alice as the first account, and returns a window in which she
 // is signed in.
 func newWriter(t *testing.T) (*running, *tab) {
 	t.Helper()
@@ -38,7 +38,7 @@ func newWriter(t *testing.T) (*running, *tab) {
 	return p, b
 }
 
-// join creates the account and signs in.
+// join creates the account of alice and signs her in.
 func (b *tab) join(admin string) {
 	b.t.Helper()
 	if _, err := (&client.Client{Base: admin}).AddUser(b.t.Context(), "alice", aPassword); err != nil {
@@ -56,7 +56,7 @@ func (b *tab) signIn(next string) {
 	b.until("alice is signed in", fmt.Sprintf(`location.pathname + location.search === %q`, next))
 }
 
-// get returns a document as an anonymous client gets it.
+// get returns the body of a document that an anonymous client requests.
 func get(t *testing.T, address string) string {
 	t.Helper()
 	res, err := http.Get(address)
@@ -71,13 +71,13 @@ func get(t *testing.T, address string) string {
 	return string(body)
 }
 
-// awaitDraftStatus waits until the status of the draft contains words.
+// awaitDraftStatus waits until the page shows a status of the draft that contains words.
 func (b *tab) awaitDraftStatus(words string) {
 	b.t.Helper()
 	b.until("the status of the draft is "+words, fmt.Sprintf(`document.getElementById("w-state")?.textContent.includes(%q)`, words))
 }
 
-// ctrl presses a key with Ctrl.
+// ctrl presses a key together with Ctrl.
 func (b *tab) ctrl(key string) {
 	b.t.Helper()
 	b.do("press Ctrl and "+key, chromedp.KeyEvent(key, chromedp.KeyModifiers(2)))
@@ -151,7 +151,7 @@ func TestPostWithTitleAndCategoriesIsPreviewedAndEdited(t *testing.T) {
 	b.changes(p)
 }
 
-// changes edits the fourth post: readers see the change only after its publication.
+// changes edits a published post. Readers see the change only after the author publishes it.
 func (b *tab) changes(p *running) {
 	t := b.t
 	t.Helper()
@@ -185,7 +185,7 @@ func (b *tab) changes(p *running) {
 func TestFilesAreUploadedByButtonAndByDrop(t *testing.T) {
 	t.Parallel()
 	p, b := newWriter(t)
-	b.expect("400") // for the file with the wrong type
+	b.expect("400") // the test uploads a file of a wrong type
 	screenshot, err := base64.StdEncoding.DecodeString(onePixel)
 	if err != nil {
 		t.Fatal(err)
@@ -363,7 +363,7 @@ func TestPostIsWrittenAndPublishedWithoutScripts(t *testing.T) {
 	b.until("it is back", `document.getElementById("w-title")?.value === "No scripts"`)
 }
 
-// serving is the program in a separate process, which tests can kill.
+// serving is the program in a separate process, which the test can kill.
 type serving struct {
 	*program.Process
 	t        *testing.T
@@ -384,7 +384,7 @@ func (s *serving) start() {
 func newServing(t *testing.T) *serving {
 	t.Helper()
 	var built program.Builds
-	t.Cleanup(func() { _ = built.Remove() }) // in the folder for temporary files
+	t.Cleanup(func() { _ = built.Remove() }) // the folder is temporary, so an error has no consequence
 	bin, err := built.Build(t.Context(), program.Real)
 	if err != nil {
 		t.Fatal(err)
@@ -407,7 +407,7 @@ func TestDraftSurvivesCrashesOfServerAndBrowser(t *testing.T) {
 		all, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, stop := chromedp.NewContext(all)
 		b := &tab{t: t, ctx: ctx, base: s.Base}
-		if err := chromedp.Listen(ctx, b.receive); err != nil { // the window exists until the end of the context of the first call
+		if err := chromedp.Listen(ctx, b.receive); err != nil { // the first call in this context creates the window, which exists until the context ends
 			t.Fatal(err)
 		}
 		return b, func() { stop(); stopAll() }
@@ -426,18 +426,19 @@ func TestDraftSurvivesCrashesOfServerAndBrowser(t *testing.T) {
 	b.open("/write/1")
 	b.until("all of it is on the server", `document.getElementById("w-source").value.trim() === "Saved once, and typed while the server was dead."`)
 
-	// The browser is killed. It writes its storage to disk at any time, so text that it did not send
-	// within two seconds can be lost; sent text is not, although the server is killed too.
+	// The test kills the browser and the server. The browser writes its storage to disk from time
+	// to time, so text that it has not sent within two seconds can be lost. Text that the server
+	// has saved must not be lost.
 	b.click("#w-source")
 	b.ctrl(kb.End)
 	b.keys(" Only here")
 	b.awaitDraftStatus("Saved")
 	s.Kill()
-	end() // kills the browser
+	end() // this kills the browser
 	s.start()
 	b, end = browse()
 	b.open("/write/1")
-	if eval[bool](b, `location.pathname === "/login"`) { // the browser may not have stored its cookies yet
+	if eval[bool](b, `location.pathname === "/login"`) { // the killed browser may have lost its cookies
 		b.signIn("/write/1")
 	}
 	b.until("it is there", `document.getElementById("w-source").value.includes("Only here")`)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// writingStops returns the pages of writers, with content.
+// writingStops returns the pages for authors, and scripts that fill the pages with content.
 func writingStops() []stop {
 	type_ := func(title, text string) string {
 		return fmt.Sprintf(`(() => { const f = document.getElementById("write").elements; f.title.value = %q; f.source.value = %q; f.source.dispatchEvent(new Event("input", { bubbles: true })); })()`, title, text)

@@ -15,28 +15,29 @@ import (
 	"cloudburst/lab/program"
 )
 
-// notices is the time in which the balancers of the documentation detect that a node left or
-// returned.
+// notices is the time that a balancer with the documented configuration needs to detect that a
+// node left or returned.
 const notices = 6 * time.Second
 
-// Balancer is a load balancer in front of the nodes.
+// Balancer describes a load balancer program in front of the nodes.
 type Balancer struct {
 	Name string
-	// Config returns the configuration of a balancer that listens on addr and forwards to
-	// nodes. dir is a folder for the files of the balancer.
+	// Config returns the configuration of a balancer that listens on addr and forwards to nodes.
+	// The balancer can write its files to dir.
 	Config func(dir, addr string, nodes [2]string) string
-	// Args returns the arguments of the program, with its configuration in file.
+	// Args returns the command-line arguments of the balancer. dir is its folder, and file
+	// contains its configuration.
 	Args func(dir, file string) []string
 }
 
-// front is a running balancer.
+// front is a running load balancer.
 type front struct {
 	base string
 	cmd  *exec.Cmd
 	log  string
 }
 
-// stand starts a balancer in front of two nodes.
+// stand starts a load balancer in front of two nodes.
 func (w *Cluster) stand(b Balancer, nodes [2]string) (*front, error) {
 	dir := filepath.Join(w.Dir, b.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -59,11 +60,11 @@ func (w *Cluster) stand(b Balancer, nodes [2]string) (*front, error) {
 	f := &front{base: "http://" + addr, log: out.Name()}
 	program, err := exec.LookPath(b.Name)
 	if err != nil {
-		program = "/usr/sbin/" + b.Name // not in every PATH
+		program = "/usr/sbin/" + b.Name // some PATHs lack this folder
 	}
 	f.cmd = exec.CommandContext(w.ctx, program, b.Args(dir, file)...)
 	f.cmd.Stdout, f.cmd.Stderr = out, out
-	// A kill of nginx would leave its workers running.
+	// Killing nginx would leave its worker processes running, so send SIGTERM.
 	f.cmd.Cancel, f.cmd.WaitDelay = func() error { return f.cmd.Process.Signal(syscall.SIGTERM) }, 5*time.Second
 	if err := f.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w: install the Debian package %s, or run packaging/setup-tests.sh", b.Name, err, b.Name)
@@ -85,12 +86,12 @@ func (w *Cluster) stand(b Balancer, nodes [2]string) (*front, error) {
 }
 
 func (f *front) end() {
-	_ = f.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-	_ = f.cmd.Wait()                          // the result does not matter
+	_ = f.cmd.Process.Signal(syscall.SIGTERM) // an error means that the process has already ended
+	_ = f.cmd.Wait()                          // the exit status does not matter
 }
 
-// Balanced replaces the nodes one by one behind a balancer during requests: no client gets a
-// bad answer, and live pages work through the balancer.
+// Balanced replaces the nodes one by one behind a load balancer while clients send requests. It
+// checks that no request fails, and that live pages work through the balancer.
 func (w *Cluster) Balanced(b Balancer) error {
 	a, c, err := w.pair()
 	if err != nil {
@@ -102,7 +103,7 @@ func (w *Cluster) Balanced(b Balancer) error {
 		if err != nil {
 			return err
 		}
-		n.listen, addrs[i] = u.Host, u.Host // also after a restart
+		n.listen, addrs[i] = u.Host, u.Host // the node keeps its address after a restart
 	}
 	f, err := w.stand(b, addrs)
 	if err != nil {
@@ -134,7 +135,7 @@ func (w *Cluster) Balanced(b Balancer) error {
 		if err := w.start(n, w.Binary); err != nil {
 			return err
 		}
-		if err := w.sleep(notices); err != nil { // the balancer uses the node again
+		if err := w.sleep(notices); err != nil { // the balancer needs this time to use the node again
 			return err
 		}
 		if err := w.notifyAll(feed, 100, w.front); err != nil {
@@ -150,7 +151,7 @@ func (w *Cluster) Balanced(b Balancer) error {
 	return nil
 }
 
-// answers returns the answers of a node.
+// answers returns the responses of a node to clients so far.
 func (w *Cluster) answers(node string) (out []answer) {
 	w.history.do(func() {
 		for _, a := range w.history.answers {
@@ -162,7 +163,8 @@ func (w *Cluster) answers(node string) (out []answer) {
 	return out
 }
 
-// Swap replaces parts of a text; each part must exist.
+// Swap replaces parts of a text. pairs contains old and new parts in turn. It returns an error if
+// an old part does not occur.
 func Swap(text string, pairs ...string) (string, error) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if !strings.Contains(text, pairs[i]) {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// block returns the documented configuration of a program.
+// block returns the configuration of a load balancer from the documentation: the code block in
+// this language.
 func block(t *testing.T, language string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/guides/nodes.md")
@@ -20,8 +21,8 @@ func block(t *testing.T, language string) string {
 	return string(found[1])
 }
 
-// The test runs the documented configurations of nginx and HAProxy, with other addresses and
-// without the certificate.
+// The test runs the documented configurations of nginx and HAProxy. It only changes the addresses
+// and removes the certificate.
 func TestNodesAreReplacedBehindABalancer(t *testing.T) {
 	t.Parallel()
 	swap := func(t *testing.T, text string, pairs ...string) string {
@@ -38,7 +39,7 @@ func TestNodesAreReplacedBehindABalancer(t *testing.T) {
 			text := swap(t, block(t, "nginx"), "10.0.0.11:5337", nodes[0], "10.0.0.12:5337", nodes[1], "listen 443 ssl", "listen "+addr)
 			head := "daemon off;\nworker_processes 1;\npid " + dir + "/pid;\nerror_log " + dir + "/log;\nevents {}\nhttp {\naccess_log off;\n"
 			if os.Getuid() == 0 {
-				head = "user root;\n" + head // it could not write here as another
+				head = "user root;\n" + head // otherwise the workers run as another user, who cannot write to dir
 			}
 			for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 				head += kind + "_temp_path " + dir + "/" + kind + ";\n"

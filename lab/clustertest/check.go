@@ -9,20 +9,20 @@ import (
 
 const (
 	clock = "15:04:05.000"
-	page  = 500 // subscribers
+	page  = 500 // maximum number of subscribers in a batch
 
-	// repeats is the number of deliveries that one takeover may repeat: a batch, which a node
-	// may have sent without a record, and deliveries without an answer for 250 ms. The latter
-	// occur only when many tests run at once.
+	// repeats is the number of deliveries that one takeover may repeat. The crashed node may have
+	// sent one batch without a record of it. Deliveries that had no response within 250 ms can
+	// also repeat; such delays occur only when many tests run at once.
 	repeats = 2 * page
 
-	// grace is the time in which a paused or disconnected node may continue its work before
-	// it learns about the takeover: two seconds, plus time for a busy machine.
+	// grace is how long a paused or disconnected node may continue its work until it detects the
+	// takeover. It is two seconds plus time for a slow machine.
 	grace = 5 * time.Second
 )
 
-// check compares the acknowledged work with its results. there are the callbacks in the export
-// at the end; again is the limit of repeated deliveries.
+// check compares the acknowledged work with its results. there contains the callbacks in the
+// export at the end. again is the maximum number of repeated deliveries.
 func (h *history) check(there map[string]bool, again int) (broken []string, r Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,9 +58,9 @@ func (h *history) check(there map[string]bool, again int) (broken []string, r Re
 	return broken, r
 }
 
-// repeated counts deliveries of a state that was delivered before. Deliveries interrupted by a
-// crash do not count. twice counts them by kind, sender, and delay after the other sender, to
-// five seconds.
+// repeated counts deliveries of a state that the callback had already received. It ignores
+// deliveries that a crash interrupted. In twice, it counts them by state, feed, both senders, and
+// the delay between the deliveries, rounded to five seconds.
 func repeated(list []receipt, twice map[string]int) (n int) {
 	seen := map[int]receipt{}
 	for _, r := range list {
@@ -76,7 +76,8 @@ func repeated(list []receipt, twice map[string]int) (n int) {
 	return n
 }
 
-// checkOrder finds older states after newer ones, and concurrent deliveries.
+// checkOrder finds deliveries of an older state after a newer one, and concurrent deliveries to
+// the same callback.
 func (h *history) checkOrder(callback string, list []receipt) (broken []string) {
 	newest := receipt{}
 	for i, r := range list {
@@ -100,15 +101,15 @@ func (h *history) checkOrder(callback string, list []receipt) (broken []string) 
 	return broken
 }
 
-// excused reports a delivery by a paused or disconnected node that could not know about the
-// takeover yet.
+// excused reports whether a paused or disconnected node sent r before it could detect the
+// takeover.
 func (h *history) excused(r receipt) bool {
 	return slices.ContainsFunc(h.faults, func(t fault) bool {
 		return t.node == r.node && r.ended.After(t.at) && (t.over.IsZero() || r.begun.Before(t.over.Add(grace)))
 	})
 }
 
-// checkNotified finds acknowledged changes without a notification to f.
+// checkNotified finds acknowledged changes that follower f was not notified of.
 func (h *history) checkNotified(f follower, list []receipt) []string {
 	var last pinged
 	for _, p := range h.pings {
@@ -127,9 +128,9 @@ func (h *history) checkNotified(f follower, list []receipt) []string {
 // Report is the result of a run. Broken is empty if every guarantee was kept.
 type Report struct {
 	Broken        []string
-	Registered    int // registrations that were acknowledged
+	Registered    int // acknowledged registrations
 	Pings         int // acknowledged changes
-	Requests      int // sent by clients, each to one node
+	Requests      int // requests of clients, each to one node
 	Lost          int // requests that no node accepted
 	Notifications int
 	Again         int // repeated notifications
@@ -141,7 +142,7 @@ func (r Report) String() string {
 		r.Registered, r.Pings, r.Requests, r.Lost, r.Notifications, r.Again, r.Took, len(r.Broken))
 }
 
-// Quantile returns the q-quantile of the takeover times; 0: no takeover.
+// Quantile returns the q-quantile of the takeover times, or 0 if there was no takeover.
 func (r Report) Quantile(q float64) time.Duration {
 	if len(r.Took) == 0 {
 		return 0
@@ -150,7 +151,7 @@ func (r Report) Quantile(q float64) time.Duration {
 	return list[min(int(q*float64(len(list))), len(list)-1)]
 }
 
-// Add adds another run.
+// Add adds the results of another run.
 func (r *Report) Add(o Report) {
 	r.Broken, r.Took = append(r.Broken, o.Broken...), append(r.Took, o.Took...)
 	r.Registered, r.Pings, r.Requests = r.Registered+o.Registered, r.Pings+o.Pings, r.Requests+o.Requests

@@ -22,14 +22,14 @@ import (
 )
 
 var (
-	// A long run: go test ./lab/clustertest -v -cluster.rounds 20 -timeout 0
+	// The command for a long run is: go test ./lab/clustertest -v -cluster.rounds 20 -timeout 0
 	roundsFlag = flag.Int("cluster.rounds", 0, "how often each node is disturbed (0: the short form)")
 	olderFlag  = flag.String("cluster.older", "", "a program built from an older commit, which this one replaces")
 	seedFlag   = flag.Uint64("cluster.seed", 1, "seed of the random choices")
 )
 
-// binaries are the programs of the tests, and server is their database server: the nodes of
-// all tests need more connections than a shared server has.
+// built caches the executables of the tests. server is a separate database server, because the
+// nodes of all tests need more connections than a shared server has.
 var (
 	built     program.Builds
 	binaries  struct{ plain, planted, next string }
@@ -51,7 +51,7 @@ func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "cloudburst-cluster-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		defer func() { _ = built.Remove() }() // in the folder for temporary files
+		defer func() { _ = built.Remove() }() // the folder is temporary, so an error has no consequence
 		err = prepare(dir)
 	}
 	if err == nil && !onCitus() {
@@ -69,7 +69,8 @@ func run(m *testing.M) int {
 // onCitus reports whether the nodes use distributed databases of a Citus cluster.
 func onCitus() bool { return os.Getenv(storetest.CitusEnv) != "" }
 
-// database returns the URL of an empty database, distributed if there is a Citus cluster.
+// database returns the URL of an empty database. If the environment names a Citus cluster, the
+// database is distributed.
 func database(t *testing.T) string {
 	t.Helper()
 	if !onCitus() {
@@ -90,8 +91,8 @@ func database(t *testing.T) string {
 	return url
 }
 
-// parallel allows more concurrent scenarios than processors, unless the command line sets a
-// number: most of the time scenarios wait for the end of a lease.
+// parallel allows more concurrent scenarios than processors, because scenarios mostly wait for
+// the end of a lease. A number on the command line has priority.
 func parallel() error {
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
@@ -117,8 +118,8 @@ func prepare(dir string) (err error) {
 	return err
 }
 
-// overlay describes a later version of the program: another version number, and one more
-// migration that only adds to the schema.
+// overlay creates a build overlay for a later version of the program. This version has another
+// version number and one more migration, which only adds to the schema.
 func overlay(dir string) (string, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -152,10 +153,10 @@ func overlay(dir string) (string, error) {
 	return file, os.WriteFile(file, text, 0o600)
 }
 
-// version matches the line of the program with its version.
+// version matches the line of the source code with the program's version.
 var version = regexp.MustCompile(`const Version = ".*"`)
 
-// harness returns a cluster for one test.
+// harness returns a cluster for one test, and closes it at the end of the test.
 func harness(t *testing.T, o Options) *Cluster {
 	t.Helper()
 	if o.Binary == "" {
@@ -193,7 +194,7 @@ func kept(t *testing.T, w *Cluster, err error) Report {
 	return r
 }
 
-// rounds returns the number of repetitions.
+// rounds returns the number of repetitions: -cluster.rounds, or def if the flag is not set.
 func rounds(def int) int {
 	if *roundsFlag > 0 {
 		return *roundsFlag
@@ -248,9 +249,9 @@ func TestClusterSurvivesARestartOfTheDatabase(t *testing.T) {
 	n := 0
 	end := func() error {
 		if n++; n%2 == 1 {
-			own.Halt() // fast
+			own.Halt() // PostgreSQL's fast shutdown
 		} else {
-			own.Crash() // immediate
+			own.Crash() // PostgreSQL's immediate shutdown, like a crash
 		}
 		return nil
 	}
@@ -292,7 +293,8 @@ func TestHourlySweepIsSharedByAllNodes(t *testing.T) {
 	kept(t, w, w.Hour())
 }
 
-// A later version replaces this one, and this one replaces an earlier version if one was built.
+// A later version replaces this version. If -cluster.older names an earlier version, this version
+// also replaces the earlier one.
 func TestRollingUpgradeRejectsNoClient(t *testing.T) {
 	t.Parallel()
 	t.Run("later", func(t *testing.T) {
@@ -309,7 +311,7 @@ func TestRollingUpgradeRejectsNoClient(t *testing.T) {
 	}
 }
 
-// Each planted bug has a scenario that must report one of the listed violations.
+// For each planted bug, the matching scenario must report one of the listed violations.
 func TestClusterTestDetectsPlantedBugs(t *testing.T) {
 	t.Parallel()
 	killed := func(w *Cluster) error { return w.Killed(1) }
@@ -327,13 +329,13 @@ func TestClusterTestDetectsPlantedBugs(t *testing.T) {
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
-			// Each run finds the bug only with some probability.
+			// One run finds the bug only with some probability, so the test repeats the run.
 			var r Report
 			for range 3 {
 				w := harness(t, Options{Binary: binaries.planted, EventTimeout: lease + 7*time.Second,
 					Env: []string{"CLOUDBURSTBUG=" + bug, "CLOUDBURST_HUB_MAX_ERRORS=1"}})
 				if err := c.scenario(w); err != nil {
-					t.Log(err) // the bug can end the scenario early
+					t.Log(err) // a planted bug can end the scenario early
 				}
 				var err error
 				if r, err = w.End(); err != nil {

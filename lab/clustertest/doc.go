@@ -1,25 +1,26 @@
-// Package clustertest runs several nodes of the real program on one PostgreSQL database, makes
-// nodes and the database fail, and checks from outside that clients do not notice. If
-// CLOUDBURST_TEST_CITUS names a Citus cluster, each test has a distributed database there; see
-// packaging/with-citus.sh.
+// Package clustertest runs several nodes of the real program on one PostgreSQL database. It makes
+// nodes and the database fail, and checks from outside that clients do not notice the failure. If
+// CLOUDBURST_TEST_CITUS names a Citus cluster, each test uses a distributed database on this
+// cluster; packaging/with-citus.sh starts one.
 //
-// A [Cluster] has feeds, thousands of callbacks, and clients that register and ping at all
-// nodes. Its history consists of received notifications and responses to clients. In addition
-// the checker uses only the export of the program at the end. The User-Agent identifies the
-// sending node, because each node has its own public URL here; a real cluster has one.
+// A [Cluster] has feeds, thousands of callbacks, and clients that register and ping at all nodes.
+// Its history contains only notifications that callbacks received and responses that clients
+// received. At the end, the checker also uses the export of the program. The User-Agent of a
+// notification identifies the sending node, because each node has its own public URL in these
+// tests. In production, all nodes have the same public URL.
 //
-// Scenarios are methods of a cluster: a change that all nodes deliver together; a node that is
-// killed, or paused for longer than its lease, during deliveries; a node alone that is killed and
-// starts again; a restart of the database; a
-// node without connection to the database, by broken and by silent connections; a rolling
-// upgrade to a version with a newer schema; work that is done once in the cluster; live pages
-// on every node; a nonce that is accepted once.
+// Each scenario is a method of Cluster. The scenarios are: all nodes deliver a change together; a
+// node is killed, or paused for longer than its lease, during deliveries; a single node is killed
+// and restarted; the database restarts; a node loses its connection to the database, with or
+// without an error; nodes are upgraded one by one to a version with a newer schema; work is done
+// only once in the cluster; live pages work on every node; a nonce is accepted only once.
 //
-// All scenarios check: an acknowledged change reaches all subscribers, as that version or a
-// newer one. No subscriber gets an older version after a newer one, or two notifications at
-// once, except from a paused or disconnected node. No notification is repeated, except one
-// batch (500) after a takeover. Acknowledged registrations exist at the end.
+// All scenarios check these guarantees. An acknowledged change reaches all subscribers, as this
+// version or a newer one. No subscriber receives an older version after a newer one, or two
+// notifications at the same time, except from a paused or disconnected node. No notification is
+// repeated, except for one batch (500) after a takeover. Acknowledged registrations exist at the
+// end.
 //
-// A harness that cannot fail proves nothing: lab/planted builds a program with planted bugs in
-// its store, and the tests show that each bug is found.
+// To test the harness itself, lab/planted builds a program with planted bugs in its store. The
+// tests check that each bug is found.
 package clustertest

@@ -11,15 +11,15 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// feeds serves feeds whose version the harness raises, and counts the reads.
+// feeds serves feeds and counts the requests. The harness raises the versions of the feeds.
 type feeds struct {
 	base string
 	srv  *http.Server
 
-	*outside.Versions // by path
+	*outside.Versions // key: path of a feed
 
 	mu    sync.Mutex
-	asked map[string]int // by path: requests
+	asked map[string]int // key: path of a feed; value: number of requests
 }
 
 func newFeeds() (*feeds, error) {
@@ -29,7 +29,7 @@ func newFeeds() (*feeds, error) {
 	return f, err
 }
 
-// unhurried is the response time of feeds in the river. It is long enough for two nodes to
+// unhurried is the response time of feeds in the river. It is long enough that two nodes can
 // request a feed at the same time.
 const unhurried = 300 * time.Millisecond
 
@@ -48,10 +48,10 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/rss+xml")
 	_, _ = fmt.Fprintf(w, "<rss version=\"2.0\"><channel><title>%s</title><link>%s</link><description>v%d.</description>"+
 		"<item><title>%s version %d</title><guid isPermaLink=\"false\">%s-%d</guid></item></channel></rss>\n",
-		name, f.base, v, name, v, name, v) // the client may have crashed
+		name, f.base, v, name, v, name, v) // an error means that the client has crashed
 }
 
-// versionText returns a text that occurs only in this version of a feed.
+// versionText matches the text with the version number of a feed.
 var versionText = regexp.MustCompile(`<description>v(\d+)\.</description>`)
 
 // reads returns the number of requests for a feed.

@@ -20,52 +20,53 @@ import (
 )
 
 const (
-	lease        = 15 * time.Second // lease of a shard; not configurable
-	eventTimeout = 3 * time.Minute  // timeout for expected events
+	lease        = 15 * time.Second // duration of a shard's lease; not configurable
+	eventTimeout = 3 * time.Minute  // timeout for an expected event
 )
 
-// Options of a cluster. Zero fields mean the default in brackets.
+// Options are the options of a cluster. A zero value means the default in brackets.
 type Options struct {
-	Binary   string   // the program
-	Database string   // address of an empty PostgreSQL database
-	Dir      string   // an empty folder
-	Env      []string // further environment of the nodes
-	Seed     uint64   // of everything random here [1]
+	Binary   string   // path of the program's executable
+	Database string   // URL of an empty PostgreSQL database
+	Dir      string   // path of an empty folder
+	Env      []string // additional environment variables of the nodes
+	Seed     uint64   // seed of all random choices [1]
 	Log      func(string, ...any)
-	// EventTimeout is the timeout for expected events, which may never happen with planted bugs
-	// [3 min].
+	// EventTimeout is the timeout for an expected event. With planted bugs, an expected event may
+	// never occur [3 min].
 	EventTimeout time.Duration
 }
 
-// Cluster is a cluster with its clients, feeds and callbacks. Create it with [New], and call Close.
+// Cluster is a cluster with its clients, feeds and callbacks. Create a cluster with [New], and
+// call Close at the end.
 type Cluster struct {
 	Options
 	ctx         context.Context
 	history     *history
 	feeds       *feeds
 	subscribers *subscribers
-	client      *http.Client // opens a new connection per request, because a broken one would reveal a crash
+	client      *http.Client // opens a new connection for each request, because a broken connection would reveal a crash
 	rng         *outside.Random
-	took        []time.Duration // times from a fault to the takeover by another node
-	again       int             // deliveries that may be repeated
-	away        atomic.Bool     // the database is down, so all nodes may reject requests
-	withPending bool            // one callback always fails, so a delivery is pending at the end
-	front       *node           // load balancer that receives all requests; nil: none
+	took        []time.Duration // times from each fault until another node takes over
+	again       int             // maximum number of repeated deliveries
+	away        atomic.Bool     // true while the database is down, so that all nodes may reject requests
+	withPending bool            // one callback always fails, so a delivery stays pending at the end
+	front       *node           // load balancer that receives all requests; nil if clients send requests to the nodes
 
 	mu    sync.Mutex
 	nodes []*node
-	ways  []*proxy // proxies to the database
+	ways  []*proxy // proxies between nodes and the database
 }
 
-// node is one machine of the cluster. Its process can be restarted.
+// node is a machine of the cluster. The harness can stop and restart its process.
 type node struct {
 	name     string
 	dir      string
 	database string
-	listen   string // address of the public listener; "": any free port
+	listen   string // address of the public listener; "" selects a free port
 
 	mu      sync.Mutex
-	process *program.Process // nil: none runs
+	process *program.Process // running process; nil if there is none
 }
 
 // New returns a cluster without nodes.
@@ -80,13 +81,13 @@ func New(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	if w.subscribers, err = newSubscribers(w.history); err != nil {
-		_ = w.feeds.srv.Close() // no request is in progress
+		_ = w.feeds.srv.Close() // no request is in progress, so an error has no consequence
 		return nil, err
 	}
 	return w, nil
 }
 
-// Close kills all nodes and stops their servers. Repeated calls have no effect.
+// Close kills all nodes and stops the servers of the cluster. Repeated calls have no effect.
 func (w *Cluster) Close() {
 	for _, n := range w.nodes {
 		if p := n.gone(); p != nil {
@@ -97,10 +98,11 @@ func (w *Cluster) Close() {
 		p.close()
 	}
 	w.subscribers.close()
-	_ = w.feeds.srv.Close() // no request is in progress
+	_ = w.feeds.srv.Close() // no request is in progress, so an error has no consequence
 }
 
-// node starts a node. database is the URL of its database; "": that of the cluster.
+// node starts a new node. database is the URL of its database, or "" for the database of the
+// cluster.
 func (w *Cluster) node(name, database string) (*node, error) {
 	if database == "" {
 		database = w.Database
@@ -115,7 +117,7 @@ func (w *Cluster) node(name, database string) (*node, error) {
 	return n, w.start(n, w.Binary)
 }
 
-// pair starts two nodes.
+// pair starts two nodes, a and b.
 func (w *Cluster) pair() (a, b *node, err error) {
 	if a, err = w.node("a", ""); err == nil {
 		b, err = w.node("b", "")
@@ -123,7 +125,7 @@ func (w *Cluster) pair() (a, b *node, err error) {
 	return a, b, err
 }
 
-// start starts the process of a node with that program.
+// start starts the process of a node from the executable binary.
 func (w *Cluster) start(n *node, binary string) error {
 	args := []string{
 		"--database", n.database, "--public-url", "http://" + n.name + ".example", "--accounts.secret-key", "the same for all nodes",
@@ -184,7 +186,7 @@ func (w *Cluster) runningNodes() []*node {
 	return out
 }
 
-// logTails returns the ends of the logs of all nodes.
+// logTails returns the last lines of the logs of all nodes.
 func (w *Cluster) logTails() string {
 	var out strings.Builder
 	for _, n := range w.nodes {
@@ -194,7 +196,8 @@ func (w *Cluster) logTails() string {
 	return out.String()
 }
 
-// wait waits until done returns true; what describes the goal in the error of a timeout.
+// wait waits until done returns true. The error after a timeout contains what, which describes
+// the condition.
 func (w *Cluster) wait(what string, done func() bool) error {
 	for end := time.Now().Add(w.EventTimeout); !done(); time.Sleep(25 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -207,7 +210,7 @@ func (w *Cluster) wait(what string, done func() bool) error {
 	return nil
 }
 
-// follow subscribes callbacks to a feed by one import, like a migration from another hub.
+// follow subscribes callbacks to a feed by one import, as in a migration from another hub.
 func (w *Cluster) follow(n *node, feed string, count int) error {
 	var list bytes.Buffer
 	for i := range count {
@@ -253,7 +256,7 @@ func (w *Cluster) export(n *node) (map[string]bool, error) {
 	return all, nil
 }
 
-// End waits until no work is pending, and checks the guarantees.
+// End waits until no work is pending, checks the guarantees and returns the report.
 func (w *Cluster) End() (Report, error) {
 	n := w.runningNodes()[0]
 	if !w.withPending {

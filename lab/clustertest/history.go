@@ -9,56 +9,56 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// receipt is one notification as received by a callback.
+// receipt is a notification that a callback received.
 type receipt struct {
 	callback, feed string
-	state          int    // state of the feed in the content; 0: no content (rssCloud)
-	node, version  string // the sender
+	state          int    // version of the feed in the content; 0 for rssCloud, which sends no content
+	node, version  string // name of the sending node and version of its program
 	begun, ended   time.Time
-	broken         bool // the sender crashed before the response
+	broken         bool // the sender crashed before the callback responded
 }
 
-// pinged is one change of a feed with the result of its ping.
+// pinged is a change of a feed with the result of its ping.
 type pinged struct {
 	feed     string
 	state    int
-	raised   time.Time // time of the publication
-	from, to time.Time // of the accepted request, or of the last one
+	raised   time.Time // time when the new version was published
+	from, to time.Time // start and end of the accepted request, or of the last request if none was accepted
 	ok       bool
 }
 
 // follower is a subscriber with an acknowledged registration.
 type follower struct {
 	callback, feed string
-	content        bool // WebSub
+	content        bool // the subscription uses WebSub, so notifications contain content
 	since          time.Time
 }
 
-// answer is the result of one request of a client to one node.
+// answer is the response of one node to a request of a client.
 type answer struct {
 	outside.Answer
 	node, what string
 	ok         bool
 }
 
-// fault is one disturbance of a node.
+// fault is an intended failure of a node.
 type fault struct {
 	what, node string
-	at, over   time.Time // over is zero while it lasts
+	at, over   time.Time // over is zero while the fault lasts
 }
 
-// history contains all external observations.
+// history contains everything that clients and callbacks observed.
 type history struct {
 	mu        sync.Mutex
 	receipts  []receipt
-	counted   map[string]map[int]int // by feed and state: first receipts
-	seen      map[string]int         // by callback: newest state
+	counted   map[string]map[int]int // by feed and state: number of callbacks that received the state
+	seen      map[string]int         // key: callback; value: newest received state
 	pings     []pinged
 	followers []follower
 	answers   []answer
-	failed    []string // requests that no node accepted, with the responses of the nodes
+	failed    []string // requests that no node accepted, with the responses of all nodes
 	faults    []fault
-	broken    []string // broken guarantees that scenarios found
+	broken    []string // violated guarantees that scenarios found
 }
 
 func newHistory() *history {
@@ -89,13 +89,13 @@ func (h *history) receive(r receipt) {
 	})
 }
 
-// notified returns the number of callbacks with that state of a feed.
+// notified returns the number of callbacks that received this state of a feed.
 func (h *history) notified(feed string, state int) (n int) {
 	h.do(func() { n = h.counted[feed][state] })
 	return n
 }
 
-// by counts the deliveries of a state by each node since that time.
+// by returns how many deliveries of a state each node has sent since a time.
 func (h *history) by(feed string, state int, since time.Time) map[string]int {
 	nodes := map[string]int{}
 	h.do(func() {
@@ -108,13 +108,14 @@ func (h *history) by(feed string, state int, since time.Time) map[string]int {
 	return nodes
 }
 
-// others returns the start of the n-th delivery of a state by another node since that time.
+// others finds the n-th delivery of a state that a node other than not has started since a time.
+// It returns the start of this delivery.
 func (h *history) others(feed string, state int, since time.Time, not string, n int) (at time.Time, found bool) {
 	var begun []time.Time
 	h.do(func() {
 		for _, r := range slices.Backward(h.receipts) {
 			if r.ended.Before(since) {
-				break // receipts are sorted by their ends
+				break // receipts are sorted by their ends, so later ones do not matter
 			}
 			if r.feed == feed && r.state == state && r.node != not && r.begun.After(since) {
 				begun = append(begun, r.begun)
@@ -128,12 +129,12 @@ func (h *history) others(feed string, state int, since time.Time, not string, n 
 	return begun[n-1], true
 }
 
-// wrong records a broken guarantee that a scenario found.
+// wrong records a violated guarantee that a scenario found.
 func (h *history) wrong(format string, args ...any) {
 	h.do(func() { h.broken = append(h.broken, fmt.Sprintf(format, args...)) })
 }
 
-// startFault records the start of a fault; over records its end.
+// startFault records the start of a fault. The caller calls over at its end.
 func (h *history) startFault(what, node string) (over func()) {
 	var n int
 	h.do(func() {

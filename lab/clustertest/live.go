@@ -13,19 +13,19 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// listener reads a live page: server-sent events.
+// listener is an open stream of server-sent events of a live page.
 type listener struct {
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 
 	mu   sync.Mutex
-	seen []string // data of events
-	last string   // id of the last one
+	seen []string // data of the received events
+	last string   // ID of the last event
 	err  error
 }
 
-// listen opens a stream and waits for its start. after is the id of the last event seen at any
-// node.
+// listen opens a stream and waits for its start. after is the ID of the last received event, from
+// any node; the stream resumes after this event.
 func (w *Cluster) listen(url, after string) (*listener, error) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -77,7 +77,7 @@ func (l *listener) take(line string) {
 	}
 }
 
-// has reports whether an event contains all of these words.
+// has reports whether one event contains all words.
 func (l *listener) has(words ...string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,15 +93,15 @@ func (l *listener) has(words ...string) bool {
 	return false
 }
 
-// close ends the stream and returns the id of the last event.
+// close ends the stream and returns the ID of the last event.
 func (l *listener) close() string {
 	l.cancel()
 	l.group.Wait()
 	return l.last
 }
 
-// Live watches the log and the river at one node during changes at the other node, and then
-// resumes the streams at the other node.
+// Live opens the live log and the live river at one node while the other node makes changes. It
+// then resumes the streams at the other node.
 func (w *Cluster) Live() error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -121,17 +121,17 @@ func (w *Cluster) Live() error {
 			if seen, err = w.watch(page, feed, seen, here, there); err != nil {
 				return err
 			}
-			here, there = there, here // resume at the other node
+			here, there = there, here // the next stream resumes at the other node
 		}
 	}
 	return nil
 }
 
-// watch watches a page at there during a change of the feed with a ping at here. seen is the
-// last seen state; watch returns the new one.
+// watch opens a live page at node there, and pings a change of the feed at node here. seen is the
+// last received state, or "" for a first stream; watch returns the new state.
 func (w *Cluster) watch(page, feed, seen string, here, there *node) (string, error) {
 	var missed string
-	if seen != "" { // a change without an open stream
+	if seen != "" { // resume a stream: one change occurs while no stream is open
 		missed = w.pingedAt(feed, here)
 	}
 	l, err := w.listen(there.current().Base+page, seen)
@@ -156,13 +156,14 @@ func (w *Cluster) watch(page, feed, seen string, here, there *node) (string, err
 	return l.close(), nil
 }
 
-// pingedAt changes a feed, pings it at a node, and returns the new state. Hub and river have
-// the same state of the feed from then on.
+// pingedAt changes a feed, pings it at a node, and returns the new state as text. The hub and the
+// river use the same state of the feed.
 func (w *Cluster) pingedAt(feed string, n *node) string {
 	return fmt.Sprint(w.ping(feed, []*node{n}).state)
 }
 
-// Nonces sends headers that one node accepted for a private feed to the other node.
+// Nonces checks that a WSSE header is accepted only once in the cluster. It sends headers that
+// one node accepted for a private feed to the other node.
 func (w *Cluster) Nonces(times int) error {
 	a, b, err := w.pair()
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 
 const (
 	loaders = 3
-	restful = 30 * time.Millisecond // between two requests of a client
-	most    = 40                    // subscribers that a client registers for a feed
+	restful = 30 * time.Millisecond // pause of a client between two requests
+	most    = 40                    // maximum number of subscribers that a client registers for its feed
 )
 
-// load runs clients that register and ping at all nodes until it is stopped. Each client has its
-// own feed, so that the time of each version is certain.
+// load runs clients that register and ping at all nodes until the caller calls stop. Each client
+// has its own feed, so that the time of each version is certain.
 func (w *Cluster) load() (stop func()) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	var group sync.WaitGroup
@@ -43,8 +43,8 @@ func (w *Cluster) loader(ctx context.Context, feed string) {
 	}
 }
 
-// ping publishes a new state of a feed and pings the first node that accepts it; nil: any
-// running node.
+// ping publishes a new state of a feed and pings it at the first of nodes that accepts the
+// request. If nodes is nil, it uses all running nodes.
 func (w *Cluster) ping(feed string, nodes []*node) pinged {
 	p := pinged{feed: feed}
 	p.state, p.raised = w.feeds.Raise(feed)
@@ -53,8 +53,8 @@ func (w *Cluster) ping(feed string, nodes []*node) pinged {
 	return p
 }
 
-// register subscribes one more callback to a feed over rssCloud. The subscription exists when
-// the request is acknowledged.
+// register subscribes another callback to a feed over rssCloud. The subscription exists as soon
+// as the request is acknowledged.
 func (w *Cluster) register(feed string, n int) {
 	callback := w.subscribers.callback(feed, n)
 	_, to, ok := w.ask(nil, "registration of "+callback, "/rsscloud/pleaseNotify", outside.Registration(callback, w.feeds.url(feed)))
@@ -65,8 +65,8 @@ func (w *Cluster) register(feed string, n int) {
 	}
 }
 
-// ask sends a request to one node after the other until one accepts it; nil: all running
-// nodes. from and to are the times of the accepted request.
+// ask sends a request to nodes in sequence until one accepts it. If nodes is nil, it uses all
+// running nodes. from and to are the start and end of the accepted request.
 func (w *Cluster) ask(nodes []*node, what, path string, form url.Values) (from, to time.Time, ok bool) {
 	anyNode := nodes == nil
 	var responses []string
@@ -75,7 +75,7 @@ func (w *Cluster) ask(nodes []*node, what, path string, form url.Values) (from, 
 		switch {
 		case w.front != nil:
 			nodes = []*node{w.front}
-		case anyNode: // a node may have started meanwhile
+		case anyNode: // another node may have started since the first attempt
 			nodes = w.runningNodes()
 		}
 		i := slices.IndexFunc(nodes, func(n *node) bool { return !asked[n] })

@@ -11,8 +11,8 @@ import (
 	"cloudburst/client"
 )
 
-// Once checks work that must be done once in the cluster: a feed in the river is fetched once
-// per ping, and the test feed notifies once per change.
+// Once checks work that the cluster must do only once. A feed in the river is fetched once per
+// ping. The test feed notifies its subscribers once per change.
 func (w *Cluster) Once(times int) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -58,7 +58,8 @@ func (w *Cluster) items(n *node, feed string) (count int) {
 	return count
 }
 
-// testFeed subscribes to the test feed under the name of each node, and makes it change.
+// testFeed subscribes to the test feed at the public URL of each node, and then changes the test
+// feed.
 func (w *Cluster) testFeed(a, b *node, times int) error {
 	const feed = "test/rss.xml"
 	var notified atomic.Int64
@@ -83,7 +84,7 @@ func (w *Cluster) testFeed(a, b *node, times int) error {
 		return err
 	}
 	if !time.Now().Truncate(15 * time.Minute).Equal(quarter) {
-		return nil // the feed changed on its own meanwhile
+		return nil // the feed changed on schedule during the check, so this result is ambiguous
 	}
 	if n := notified.Load(); n != int64(times) {
 		w.history.wrong("done twice: %d changes of the test feed were notified %d times", times, n)
@@ -91,15 +92,15 @@ func (w *Cluster) testFeed(a, b *node, times int) error {
 	return nil
 }
 
-// Hour checks that a subscriber with too many errors stays until the full hour, although
-// another node starts meanwhile.
+// Hour checks that a subscriber with too many errors is not removed before the full hour, even if
+// another node starts.
 func (w *Cluster) Hour() error {
 	a, err := w.node("a", "")
 	if err != nil {
 		return err
 	}
 	w.withPending = true
-	for { // repeated if the hour ended meanwhile
+	for { // repeat if a full hour passed during the check
 		hour := time.Now().Truncate(time.Hour)
 		feed := fmt.Sprint("failing", hour.Unix())
 		dead, err := w.failing(a, feed)
@@ -128,7 +129,8 @@ func (w *Cluster) Hour() error {
 	}
 }
 
-// failing registers a subscriber that fails once, which is too often here.
+// failing registers a subscriber that fails once. One failure already exceeds the configured
+// limit.
 func (w *Cluster) failing(n *node, feed string) (callback string, err error) {
 	refused := make(chan struct{}, 100)
 	dead := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
@@ -159,7 +161,7 @@ func (w *Cluster) failing(n *node, feed string) (callback string, err error) {
 	})
 }
 
-// pingAndIdle pings at a node and waits until the node is idle.
+// pingAndIdle pings a feed at a node and waits until the node has no pending work.
 func (w *Cluster) pingAndIdle(feed string, n *node) error {
 	w.ping(feed, []*node{n})
 	return w.sleep(time.Second)

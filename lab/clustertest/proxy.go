@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// proxy forwards between a node and its database.
+// proxy forwards connections between a node and its database.
 type proxy struct {
 	l      net.Listener
 	target string
@@ -15,19 +15,20 @@ type proxy struct {
 	mu    sync.Mutex
 	state wire
 	conns map[net.Conn]bool
-	calm  chan struct{} // closed while bytes flow; replaced when they stop
+	calm  chan struct{} // closed while data flows; replaced by an open channel when the proxy stops the data
 }
 
-// wire is the state of the connection to the database.
+// wire is the state of a node's connection to the database.
 type wire int
 
 const (
 	open   wire = iota
-	torn        // connections are closed, and new ones too
-	silent      // no bytes arrive, without an error
+	torn        // the proxy closes existing and new connections
+	silent      // the proxy forwards no data, and reports no error
 )
 
-// newProxy starts a proxy to the database, and returns the database URL through the proxy.
+// newProxy starts a proxy to the database. It also returns the URL of the database through the
+// proxy.
 func newProxy(database string) (*proxy, string, error) {
 	u, err := url.Parse(database)
 	if err != nil {
@@ -48,13 +49,13 @@ func (p *proxy) run() {
 	for {
 		c, err := p.l.Accept()
 		if err != nil {
-			return // closed
+			return // the proxy is closed
 		}
 		p.group.Go(func() { p.join(c) })
 	}
 }
 
-// join copies bytes in both directions until one side ends.
+// join copies data in both directions until one side closes the connection.
 func (p *proxy) join(c net.Conn) {
 	defer c.Close()
 	if !p.keep(c) {
@@ -113,13 +114,14 @@ func (p *proxy) forget(c net.Conn) {
 	delete(p.conns, c)
 }
 
-// set changes the state of the connection. Bytes sent during the state silent arrive now.
+// set changes the state of the connection. Data that the proxy held back in the state silent is
+// forwarded afterwards.
 func (p *proxy) set(w wire) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w == torn {
 		for c := range p.conns {
-			_ = c.Close() // readers see the end
+			_ = c.Close() // the copying goroutines end with an error
 		}
 	}
 	switch {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Rolled replaces the nodes one by one by those of another program during requests: every
-// request is accepted by a node. With refused, the new program has a newer schema, and the old
-// program must report that when it is started again.
+// Rolled replaces the nodes one by one with nodes of another program while clients send requests.
+// It checks that a node accepts every request. If refused is true, the new program has a newer
+// schema, and the old program must refuse to start afterwards.
 func (w *Cluster) Rolled(next string, refused bool) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -26,7 +26,7 @@ func (w *Cluster) Rolled(next string, refused bool) error {
 		if err := w.notifyAll(feed, crew, n); err != nil {
 			return err
 		}
-		// At a random time during the deliveries.
+		// The node stops at a random time during the deliveries.
 		p := w.ping(feed, []*node{n})
 		if err := n.gone().Stop(); err != nil {
 			return fmt.Errorf("node %s: %w", n.name, err)
@@ -56,7 +56,8 @@ func (w *Cluster) Rolled(next string, refused bool) error {
 	return nil
 }
 
-// refusesToStart starts the old program on the database of a newer one.
+// refusesToStart checks that the old program reports an error when it starts on the database of
+// the newer program.
 func (w *Cluster) refusesToStart() error {
 	dir := filepath.Join(w.Dir, "old")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// crew is the number of subscribers of a disturbed feed: one shard, with more than two batches
-// left at the time of the disturbance.
+// crew is the number of subscribers of a feed in a fault scenario. They fill one shard, and more
+// than two batches are undelivered when the fault starts.
 const crew = 3000
 
-// callbackDelay is the response time of each callback, which leaves time for a disturbance.
+// callbackDelay is the response time of each callback. It makes deliveries slow enough for a
+// fault to interrupt them.
 const callbackDelay = 15 * time.Millisecond
 
-// Together delivers a change with enough subscribers for several nodes, and checks that all
-// nodes send some of the notifications.
+// Together changes a feed that has enough subscribers for several nodes, and checks that each
+// node sends some of the notifications.
 func (w *Cluster) Together(subscribers int) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -40,7 +41,7 @@ func (w *Cluster) Together(subscribers int) error {
 	return nil
 }
 
-// notifyAll pings at a node and waits until all subscribers are notified.
+// notifyAll pings a feed at a node and waits until all subscribers are notified.
 func (w *Cluster) notifyAll(feed string, subscribers int, at *node) error {
 	p := w.ping(feed, []*node{at})
 	err := w.wait("all subscribers were notified", func() bool { return w.history.notified(feed, p.state) >= subscribers })
@@ -50,8 +51,8 @@ func (w *Cluster) notifyAll(feed string, subscribers int, at *node) error {
 	return nil
 }
 
-// disturbed pings at one node, calls disturb after a part of the deliveries, and records the
-// time until another node continues.
+// disturbed pings a feed at one node, and calls disturb after some of the deliveries. It records
+// the time until another node continues the deliveries.
 func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
 	w.subscribers.takes.Store(int64(callbackDelay))
 	defer w.subscribers.takes.Store(0)
@@ -68,8 +69,8 @@ func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
 	if before == crew {
 		return fmt.Errorf("all subscribers were notified before the disturbance, so the test proves nothing")
 	}
-	// Slow deliveries are pending individually, and any node can send them at once. The shard is
-	// taken over when another node has notified half of the remaining subscribers.
+	// Any node can send pending single deliveries of slow callbacks at once. Therefore the
+	// takeover only counts when another node has notified half of the remaining subscribers.
 	var went time.Time
 	if err := w.wait("another node continues", func() (ok bool) {
 		went, ok = w.history.others(feed, p.state, since, at.name, max((crew-before)/2, 1))
@@ -81,13 +82,13 @@ func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
 	w.took = append(w.took, went.Sub(since).Round(10*time.Millisecond))
 	w.again += repeats
 	if err := w.wait("all subscribers were notified", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
-		w.Log("%v", err) // the checker lists the others
+		w.Log("%v", err) // continue, because the checker lists all violations
 	}
 	w.Log("%d of %d were notified; another node continued after %s", before, crew, w.took[len(w.took)-1])
 	return nil
 }
 
-// Killed kills the sending node during its deliveries, rounds times, alternating between the
+// Killed kills the node that is sending deliveries, rounds times. It alternates between the
 // nodes.
 func (w *Cluster) Killed(rounds int) error {
 	a, b, err := w.pair()
@@ -114,8 +115,8 @@ func (w *Cluster) Killed(rounds int) error {
 	return nil
 }
 
-// Resumed kills the only node during its deliveries, rounds times, and starts it again with the same
-// folder.
+// Resumed kills the only node during its deliveries, rounds times. Each time it restarts the node
+// with the same folder.
 func (w *Cluster) Resumed(rounds int) error {
 	n, err := w.node("a", "")
 	if err != nil {
@@ -143,15 +144,15 @@ func (w *Cluster) Resumed(rounds int) error {
 			return err
 		}
 		if err := w.wait("all subscribers were notified", func() bool { return w.history.notified(feed, p.state) == crew }); err != nil {
-			w.Log("%v", err) // the checker lists the others
+			w.Log("%v", err) // continue, because the checker lists all violations
 		}
 		w.Log("%d of %d were notified before the kill", before, crew)
 	}
 	return nil
 }
 
-// Frozen pauses the sending node during its deliveries. Every second time the feed changes
-// again before the node continues, so that its memory is outdated.
+// Frozen pauses the node that is sending deliveries. In every second round, the feed changes
+// again before the node continues, so that the state in its memory is outdated.
 func (w *Cluster) Frozen(rounds int, pause time.Duration) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -180,7 +181,7 @@ func (w *Cluster) Frozen(rounds int, pause time.Duration) error {
 		if err != nil {
 			return err
 		}
-		// The node works again: it notifies, and its outdated memory is gone.
+		// The node works again: it discards its outdated state and sends notifications.
 		if err := w.notifyAll(feed, crew, victim); err != nil {
 			return err
 		}
@@ -188,7 +189,8 @@ func (w *Cluster) Frozen(rounds int, pause time.Duration) error {
 	return nil
 }
 
-// sleep waits without an observable condition.
+// sleep waits for d, for a change that cannot be observed. It returns an error if the context
+// ends first.
 func (w *Cluster) sleep(d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -198,8 +200,8 @@ func (w *Cluster) sleep(d time.Duration) error {
 	}
 }
 
-// Restarted restarts the database during requests of clients and deliveries of a change. end
-// stops it, and begin starts it.
+// Restarted restarts the database while clients send requests and a change is delivered. end
+// stops the database, and begin starts it.
 func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 	a, b, err := w.pair()
 	if err != nil {
@@ -217,7 +219,7 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 		if err := w.wait("a tenth of the subscribers were notified", func() bool { return w.history.notified(feed, p.state) > crew/10 }); err != nil {
 			return err
 		}
-		w.away.Store(true) // from now on all nodes may reject requests
+		w.away.Store(true) // from now on, all nodes may reject requests
 		overA, overB := w.history.startFault("no database", "a"), w.history.startFault("no database", "b")
 		if err := end(); err != nil {
 			return err
@@ -229,7 +231,7 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 			return err
 		}
 		began := time.Now()
-		w.again += repeats // unacknowledged work is repeated
+		w.again += repeats // unacknowledged work may be repeated
 		for _, n := range []*node{a, b} {
 			if err := w.serves(n); err != nil {
 				return err
@@ -247,8 +249,9 @@ func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 	return nil
 }
 
-// Cut disconnects the sending node from the database. The other node continues. The
-// disconnected one acknowledges nothing, and works again after the reconnection.
+// Cut disconnects the node that is sending deliveries from the database. It checks that the other
+// node continues, and that the disconnected node acknowledges no request. After the reconnection,
+// the node must work again.
 func (w *Cluster) Cut(how wire) error {
 	p, through, err := newProxy(w.Database)
 	if err != nil {
@@ -290,8 +293,8 @@ func (w *Cluster) Cut(how wire) error {
 	return w.notifyAll(feed, crew, a)
 }
 
-// refuses waits until a node is not ready, and checks that it answers requests with 503 and
-// Retry-After before the client times out.
+// refuses waits until a node reports that it is not ready. It checks that the node answers
+// requests with status 503 and Retry-After, before the client's timeout.
 func (w *Cluster) refuses(n *node) error {
 	if err := w.wait("the node is not ready", func() bool { return !w.ready(n) }); err != nil {
 		return err
@@ -307,7 +310,7 @@ func (w *Cluster) refuses(n *node) error {
 	return nil
 }
 
-// serves waits until a node is ready.
+// serves waits until a node reports that it is ready.
 func (w *Cluster) serves(n *node) error {
 	return w.wait("node "+n.name+" is ready again", func() bool { return w.ready(n) })
 }

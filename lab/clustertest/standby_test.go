@@ -6,8 +6,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// The standby replaces the lost database server. All acknowledged work exists, because each
-// commit waited for both servers.
+// The standby server replaces the database server that was lost. All acknowledged work exists,
+// because each commit waits for both servers.
 func TestStandbyDatabaseReplacesThePrimary(t *testing.T) {
 	t.Parallel()
 	first, err := storetest.StartCluster()

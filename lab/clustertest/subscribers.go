@@ -13,13 +13,14 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// origins is the number of callback servers; it is large so that none is a bottleneck.
+// origins is the number of callback servers. There are several, so that no server limits the
+// speed of deliveries.
 const origins = 8
 
-// subscribers are all callbacks. The path of a callback is /FEED/NUMBER.
+// subscribers serves all callbacks. The path of a callback is /FEED/NUMBER.
 type subscribers struct {
 	history *history
-	takes   atomic.Int64 // nanoseconds of an answer
+	takes   atomic.Int64 // response time of a callback in nanoseconds
 	servers []*http.Server
 	bases   []string
 }
@@ -39,7 +40,7 @@ func newSubscribers(h *history) (*subscribers, error) {
 
 func (c *subscribers) close() {
 	for _, s := range c.servers {
-		_ = s.Close() // no client is left
+		_ = s.Close() // all clients have ended, so an error has no consequence
 	}
 }
 
@@ -48,12 +49,12 @@ func (c *subscribers) callback(feed string, n int) string {
 	return fmt.Sprintf("%s/%s/%d", c.bases[n%len(c.bases)], feed, n)
 }
 
-// sender matches the version and the name of a node in its User-Agent.
+// sender matches the User-Agent of a node: its version and its name.
 var sender = regexp.MustCompile(`^Cloudburst/(\S+) \(\+http://([a-z0-9-]+)\.example\)`)
 
 func (c *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
-	if r.Method == http.MethodGet { // a verification
+	if r.Method == http.MethodGet { // the request is a verification
 		q := r.URL.Query()
 		_, _ = io.WriteString(w, q.Get("challenge")+q.Get("hub.challenge"))
 		return
@@ -67,13 +68,13 @@ func (c *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		got.version, got.node = m[1], m[2]
 	}
 	if m := versionText.FindSubmatch(body); m != nil {
-		got.state, _ = strconv.Atoi(string(m[1])) // digits
+		got.state, _ = strconv.Atoi(string(m[1])) // the pattern matches only digits
 	}
 	got.feed, _, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if wait := time.Duration(c.takes.Load()); wait > 0 {
 		select {
 		case <-time.After(wait):
-		case <-r.Context().Done(): // the sender crashed: whether the delivery counts is unknown
+		case <-r.Context().Done(): // the sender crashed, so it is unknown whether the delivery counts
 			got.broken = true
 		}
 	}

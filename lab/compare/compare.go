@@ -14,7 +14,7 @@ import (
 
 const ours = "Cloudburst"
 
-// Names of the figures.
+// These are the names of the figures.
 const (
 	registered    = "registrations in sequence"
 	notified      = "notifications"
@@ -29,7 +29,8 @@ const (
 	lost          = "items lost"
 )
 
-// units of the figures. For "/s" the higher value is better, otherwise the lower one.
+// units returns the unit of each figure. For "/s", a higher value is better; for other units, a
+// lower value is better.
 func units() map[string]string {
 	return map[string]string{
 		registered: "/s", notified: "/s", firstNotified: "ms", notifyCPU: "µs",
@@ -37,25 +38,25 @@ func units() map[string]string {
 	}
 }
 
-// InvalidError means that the options cannot be used. Its text says what to change.
+// InvalidError reports that the options are invalid. Its text names the option to change.
 type InvalidError struct{ text string }
 
 func (e *InvalidError) Error() string { return e.text }
 
-// Options name the programs, none of which is downloaded, and the work.
+// Options name the programs to compare and the amount of work. Run does not download programs.
 type Options struct {
-	RSSCloudServer   string    // command line that starts rsscloud-server, separated by spaces; "": not compared
-	Yarr             string    // executable of yarr
-	Miniflux         string    // executable of Miniflux
-	MinifluxDatabase string    // empty PostgreSQL databases for it, one for each round, separated by spaces
-	Exe              string    // an executable that runs this server for "serve"
-	Subscribers      int       // of one feed, each on its own loopback address
-	Pings            int       // measured changes of that feed in each round
-	Feeds            int       // that are followed
-	Items            int       // items of each feed
-	Size             int       // approximate bytes of each feed
-	Rounds           int       // repetitions in turn; the table has the medians
-	Progress         io.Writer // a line for each measured value
+	RSSCloudServer   string    // command line that starts rsscloud-server, separated by spaces; "" skips this program
+	Yarr             string    // path of yarr's executable; "" skips this program
+	Miniflux         string    // path of Miniflux's executable; "" skips this program
+	MinifluxDatabase string    // URLs of empty PostgreSQL databases for Miniflux, one for each round, separated by spaces
+	Exe              string    // path of an executable that runs this server for the argument "serve"
+	Subscribers      int       // number of subscribers of one feed, each on its own loopback address
+	Pings            int       // number of measured changes of this feed in each round
+	Feeds            int       // number of feeds that a reader follows
+	Items            int       // number of items in each feed
+	Size             int       // approximate size of each feed in bytes
+	Rounds           int       // number of rounds that run the programs in turn; the table shows medians
+	Progress         io.Writer // receives one line for each measured value
 }
 
 // Row compares one figure.
@@ -64,11 +65,11 @@ type Row struct {
 	Unit   string    `json:"unit"`
 	Ours   []float64 `json:"cloudburst"` // one value for each round
 	Theirs []float64 `json:"other"`
-	Ratio  float64   `json:"ratio"`            // how many times better Cloudburst is; below 1: worse; 0: a value is 0
-	Target float64   `json:"target,omitempty"` // the ratio must not be below it
+	Ratio  float64   `json:"ratio"`            // how many times better Cloudburst is; below 1 means worse; 0 means that a value is 0
+	Target float64   `json:"target,omitempty"` // minimum of Ratio; 0 means no target
 }
 
-// Comparison is the result for one other program.
+// Comparison is the result of the comparison with one other program.
 type Comparison struct {
 	Program string `json:"program"`
 	Rows    []Row  `json:"figures"`
@@ -82,10 +83,10 @@ type Report struct {
 	Comparisons []Comparison  `json:"comparisons"`
 }
 
-// round measures a program once on an empty folder.
+// round measures a program once on an empty folder. It calls add for each figure.
 type round func(ctx context.Context, add func(figure string, value float64)) error
 
-// Run compares this program with each named program, in turn.
+// Run compares this program with each program that the options name, in turn.
 func (o Options) Run(ctx context.Context) (*Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (o Options) Run(ctx context.Context) (*Report, error) {
 	return report, nil
 }
 
-// check returns an [InvalidError] for options that cannot be used.
+// check returns an [InvalidError] if the options are invalid.
 func (o Options) check() error {
 	if o.RSSCloudServer == "" && o.Yarr == "" && o.Miniflux == "" {
 		return &InvalidError{"no program to compare with: name at least one of --rsscloud-server, --yarr and --miniflux"}
@@ -131,7 +132,7 @@ func (o Options) check() error {
 	})
 }
 
-// limit is the allowed range of a flag.
+// limit is the allowed range of an option, named by its flag.
 type limit struct {
 	flag            string
 	value, min, max int
@@ -146,7 +147,7 @@ func checkLimits(list []limit) error {
 	return nil
 }
 
-// pair runs the rounds of two programs alternately.
+// pair runs the rounds of two programs alternately, and returns a row for each figure.
 func (o Options) pair(ctx context.Context, name string, our, other round) ([]Row, error) {
 	var rows []Row
 	at := map[string]int{}
@@ -178,7 +179,7 @@ func (o Options) pair(ctx context.Context, name string, our, other round) ([]Row
 	return rows, nil
 }
 
-// compare computes the ratio from the medians.
+// compare computes the ratio from the medians of both programs.
 func (r *Row) compare() {
 	mine, other := bench.Median(r.Ours), bench.Median(r.Theirs)
 	if r.Unit != "/s" {
@@ -189,7 +190,8 @@ func (r *Row) compare() {
 	}
 }
 
-// Write prints the report as a table for each program, or as one JSON document.
+// Write prints the report as one JSON document if asJSON is true, otherwise as a table for each
+// program.
 func (r *Report) Write(w io.Writer, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
@@ -221,7 +223,7 @@ func (r *Report) Write(w io.Writer, asJSON bool) error {
 	return nil
 }
 
-// number prints three digits or more.
+// number formats v with at least three significant digits.
 func number(v float64) string {
 	if v >= 100 {
 		return fmt.Sprintf("%.0f", v)

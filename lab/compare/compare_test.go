@@ -18,8 +18,8 @@ import (
 	"cloudburst/lab/compare"
 )
 
-// TestMain runs the programs that Run starts: a hub and a reader with just the endpoints that it
-// calls.
+// TestMain lets the test binary replace the programs that Run starts. It acts as a hub and as a
+// reader, with only the endpoints that Run calls.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "-addr" {
 		serve(os.Args[2], http.HandlerFunc((&fakeReader{tags: map[string]string{}}).ServeHTTP))
@@ -39,7 +39,7 @@ func serve(addr string, h http.Handler) {
 	os.Exit(1)
 }
 
-// fakeHub stores callbacks, and notifies them before it answers a ping.
+// fakeHub stores callbacks. It notifies the callbacks before it answers a ping.
 type fakeHub struct {
 	mu        sync.Mutex
 	callbacks []string
@@ -65,7 +65,8 @@ func (h *fakeHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `<result success="true" msg="Thanks."/>`)
 }
 
-// fakeReader counts a stored item for each item of a changed feed that it has not counted.
+// fakeReader reads feeds and counts their items. It counts the items of a feed only when the feed
+// has changed.
 type fakeReader struct {
 	mu    sync.Mutex
 	feeds []string
@@ -103,7 +104,7 @@ func (f *fakeReader) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read reads all feeds. Each changed feed has fresh new items.
+// read reads all feeds. It counts fresh new items for each feed that has changed.
 func (f *fakeReader) read(fresh int) {
 	for _, u := range f.feeds {
 		req, _ := http.NewRequest(http.MethodGet, u, nil)

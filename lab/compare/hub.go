@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	notifiedSoon = 60 * time.Second // a round fails without all notifications
+	notifiedSoon = 60 * time.Second // a round fails if a change is not completely notified within this time
 )
 
-// startHub starts a program that serves /pleaseNotify and /ping (rssCloud over REST).
+// startHub starts a program that serves /pleaseNotify and /ping for rssCloud over REST.
 type startHub func(ctx context.Context, dir string) (*program, error)
 
 func (o Options) ourHub(ctx context.Context, dir string) (*program, error) {
 	return o.cloudburst(ctx, dir, "")
 }
 
-// cloudburst starts this program on a data folder in dir. admin is the address of its admin
-// listener.
+// cloudburst starts this program with a data folder in dir. admin is the listen address of the
+// admin API.
 func (o Options) cloudburst(ctx context.Context, dir, admin string) (*program, error) {
 	port, err := freePort(ctx)
 	if err != nil {
@@ -54,7 +54,8 @@ func (o Options) rsscloudServer(ctx context.Context, dir string) (*program, erro
 	return launch(ctx, "rsscloud-server", dir, "http://127.0.0.1:"+port, env, strings.Fields(o.RSSCloudServer)...)
 }
 
-// hub runs one round of a hub on an empty folder: registrations, and changes of one feed.
+// hub runs one round of a hub on an empty folder. It measures registrations, and the
+// notifications of changes of one feed.
 func (o Options) hub(ctx context.Context, start startHub, add func(figure string, value float64)) error {
 	return inFolder(func(dir string) error {
 		receiver, err := bench.OpenReceiver(ctx, bench.Plan{Hosts: o.Subscribers, Feeds: 1})
@@ -73,7 +74,7 @@ func (o Options) hub(ctx context.Context, start startHub, add func(figure string
 		}
 		add(registered, float64(o.Subscribers)/time.Since(begun).Seconds())
 		var rate, first, cpu []float64
-		for i := range o.Pings + 1 { // the first change opens the connections
+		for i := range o.Pings + 1 { // the first change opens connections and is not measured
 			a, used, err := notifyAll(ctx, p, receiver, o.Subscribers)
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)
@@ -93,9 +94,9 @@ func feedOf(r *bench.Receiver) string {
 	return fmt.Sprintf("http://%s:%d/f/0", bench.Host(false, 0), r.Port)
 }
 
-// registerAll registers n callbacks on hosts of their own. Each request comes from the address of
-// its callback host. The requests are sent in sequence: of concurrent ones, rsscloud-server 4.0.0
-// stores only some.
+// registerAll registers n callbacks, each on its own host. Each request comes from the address of
+// its callback host. The requests are sent one after the other, because rsscloud-server 4.0.0
+// loses some of concurrent requests.
 func registerAll(ctx context.Context, p *program, r *bench.Receiver, n int) error {
 	for i := range n {
 		dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: bench.Host(false, i).AsSlice()}}
@@ -108,7 +109,7 @@ func registerAll(ctx context.Context, p *program, r *bench.Receiver, n int) erro
 	return nil
 }
 
-// ask sends a form. Both hubs answer with success="true".
+// ask sends a form to a hub. It returns an error unless the response contains success="true".
 func ask(ctx context.Context, by *http.Client, p *program, path string, form url.Values) error {
 	text, err := request(ctx, by, "POST", p.base+path, "application/x-www-form-urlencoded", []byte(form.Encode()))
 	if err == nil && !strings.Contains(string(text), `success="true"`) {
@@ -117,8 +118,8 @@ func ask(ctx context.Context, by *http.Client, p *program, path string, form url
 	return err
 }
 
-// notifyAll changes the feed, pings, and waits until all n callbacks are notified. used is the CPU
-// time of the hub in microseconds.
+// notifyAll changes the feed, pings the hub, and waits until all n callbacks are notified. used
+// is the CPU time of the hub in microseconds.
 func notifyAll(ctx context.Context, p *program, r *bench.Receiver, n int) (a bench.Arrivals, used float64, err error) {
 	r.Reset(n)
 	r.Change(0, 1)

@@ -18,18 +18,18 @@ import (
 	"cloudburst/lab/bench"
 )
 
-// PageOptions are the options of the measurement of authors' pages.
+// PageOptions are the options for the measurement of author pages.
 type PageOptions struct {
-	Exe      string    // an executable that runs this server for "serve", and ServeConstant for "bench constant"
+	Exe      string    // path of an executable that runs this server for "serve", and ServeConstant for "bench constant"
 	Posts    int       // number of the author's posts
-	Saves    int       // posts after each of which the page must show the post
-	Requests int       // of one page in each round
-	Rounds   int       // repetitions in turn; the table has the medians
-	Progress io.Writer // a line for each measured value
+	Saves    int       // number of posts that are saved one by one; the page must show each post immediately
+	Requests int       // number of requests for one page in each round
+	Rounds   int       // number of rounds that run the programs in turn; the table shows medians
+	Progress io.Writer // receives one line for each measured value
 }
 
 const (
-	pageReaders = 32 // kept connections
+	pageReaders = 32 // number of persistent connections
 	pageTarget  = 0.8
 	constantly  = "constant handler"
 )
@@ -40,8 +40,8 @@ type recorded struct {
 	Body   []byte      `json:"body"`
 }
 
-// ServeConstant serves the responses in a file on an address: by path, the same bytes and headers for
-// each request.
+// ServeConstant serves the recorded responses in file on addr. It answers each request for a path
+// with the same bytes and headers.
 func ServeConstant(ctx context.Context, addr, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -66,8 +66,9 @@ func ServeConstant(ctx context.Context, addr, file string) error {
 	return nil
 }
 
-// Run compares the page of an author and the page of a post, as anonymous visitors get them, with a
-// handler that only writes the same bytes and headers. Both are processes of their own.
+// Run compares the server with a process that only writes the same bytes and headers. The
+// requests are for the page of an author and for the page of a post, as an anonymous visitor
+// requests them.
 func (o PageOptions) Run(ctx context.Context) (*Report, error) {
 	err := checkLimits([]limit{{"posts", o.Posts, 1, 10_000}, {"saves", o.Saves, 0, 10_000}, {"requests", o.Requests, 100, 10_000_000}, {"rounds", o.Rounds, 1, 100}})
 	if err != nil {
@@ -107,7 +108,8 @@ func (o PageOptions) Run(ctx context.Context) (*Report, error) {
 	return report, nil
 }
 
-// write creates an author with posts and returns the paths of their page and of a post.
+// write creates an author with posts. It returns the path of the author's page and the path of a
+// post.
 func (o PageOptions) write(ctx context.Context, api *client.Client) ([]string, error) {
 	if _, err := api.AddUser(ctx, "alice", "four unrelated words"); err != nil {
 		return nil, err
@@ -125,7 +127,7 @@ func (o PageOptions) write(ctx context.Context, api *client.Client) ([]string, e
 	return []string{"/alice/", "/" + path}, nil
 }
 
-// get requests a page compressed.
+// get requests a page with gzip compression and returns the response.
 func get(ctx context.Context, by *http.Client, url string) (recorded, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -144,7 +146,7 @@ func get(ctx context.Context, by *http.Client, url string) (recorded, error) {
 	return recorded{res.Header, body}, err
 }
 
-// constant starts the handler that repeats the server's pages.
+// constant records the server's pages, and starts a process that serves the recorded pages.
 func (o PageOptions) constant(ctx context.Context, dir string, server *program, paths []string) (*program, error) {
 	pages := map[string]recorded{}
 	for _, path := range paths {
@@ -171,7 +173,7 @@ func (o PageOptions) constant(ctx context.Context, dir string, server *program, 
 	return launch(ctx, constantly, own, "http://127.0.0.1:"+port, nil, o.Exe, "bench", "constant", "127.0.0.1:"+port, file)
 }
 
-// measure requests each page of both programs alternately. The first round is not counted.
+// measure requests each page from both programs alternately. It does not count the first round.
 func (o PageOptions) measure(ctx context.Context, server, floor *program, paths []string) ([]Row, error) {
 	var rows []Row
 	for i, path := range paths {
@@ -201,8 +203,8 @@ func (o PageOptions) measure(ctx context.Context, server, floor *program, paths 
 	return rows, nil
 }
 
-// requests sends o.Requests requests of a page and returns their rate and the CPU time of one in
-// microseconds.
+// requests sends o.Requests requests for a page. It returns the number of requests per second,
+// and the CPU time per request in microseconds.
 func (o PageOptions) requests(ctx context.Context, p *program, path string) (perSecond, cpu float64, err error) {
 	by := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: pageReaders, DisableCompression: true}}
 	defer by.CloseIdleConnections()
@@ -227,7 +229,7 @@ func (o PageOptions) requests(ctx context.Context, p *program, path string) (per
 	return n / time.Since(begun).Seconds(), float64((p.cpu() - before).Microseconds()) / n, nil
 }
 
-// fresh saves posts and requires that the next response shows each.
+// fresh saves posts one by one. It fails unless the next response shows each post.
 func (o PageOptions) fresh(ctx context.Context, api *client.Client, server *program, path string) error {
 	for i := range o.Saves {
 		text := fmt.Sprintf("Saved as number %d.", i)

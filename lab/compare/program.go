@@ -24,16 +24,17 @@ const (
 	tick        = 5 * time.Millisecond
 )
 
-// program is a running server. It is killed when the context of launch ends.
+// program is a running server. The end of the context passed to launch kills the server.
 type program struct {
 	name  string
 	base  string // http://127.0.0.1:PORT
 	cmd   *exec.Cmd
-	log   string // file with its output
+	log   string // file with the standard output and standard error of the server
 	ended chan struct{}
 }
 
-// launch starts a server in a folder of its own and waits until it answers HTTP requests at base.
+// launch starts a server in its own folder, and waits until the server answers HTTP requests at
+// base.
 func launch(ctx context.Context, name, dir, base string, env []string, argv ...string) (*program, error) {
 	p := &program{name: name, base: base, log: filepath.Join(dir, "output.log"), ended: make(chan struct{})}
 	out, err := os.Create(p.log)
@@ -48,7 +49,7 @@ func launch(ctx context.Context, name, dir, base string, env []string, argv ...s
 	}
 	go func() {
 		defer close(p.ended)
-		_ = p.cmd.Wait() // output says why it ended
+		_ = p.cmd.Wait() // the log file states why the server ended
 	}()
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
@@ -64,7 +65,7 @@ func launch(ctx context.Context, name, dir, base string, env []string, argv ...s
 		}
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
-			return false, nil // not yet
+			return false, nil // the server does not listen yet
 		}
 		return true, res.Body.Close()
 	})
@@ -75,9 +76,9 @@ func launch(ctx context.Context, name, dir, base string, env []string, argv ...s
 	return p, nil
 }
 
-// stop ends the program, by force after stopWithin.
+// stop terminates the program, and kills it if it still runs after stopWithin.
 func (p *program) stop() {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // an error means that the process has already ended
 	select {
 	case <-p.ended:
 	case <-time.After(stopWithin):
@@ -94,10 +95,10 @@ func (p *program) output() string {
 	return string(text[max(0, len(text)-1500):])
 }
 
-// cpu returns the CPU time of the process. A database server is not part of it.
+// cpu returns the CPU time of the process, without the CPU time of a database server.
 func (p *program) cpu() time.Duration { return cputime.OfProcess(p.cmd.Process.Pid) }
 
-// poll calls done repeatedly until it returns true or an error.
+// poll calls done repeatedly until done returns true or an error, or ctx ends.
 func poll(ctx context.Context, every time.Duration, done func() (bool, error)) error {
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -113,7 +114,8 @@ func poll(ctx context.Context, every time.Duration, done func() (bool, error)) e
 	}
 }
 
-// freePort returns a TCP port of 127.0.0.1 that was free a moment ago.
+// freePort returns a TCP port of 127.0.0.1 that is currently free. Another process can still take
+// the port.
 func freePort(ctx context.Context) (string, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -123,7 +125,8 @@ func freePort(ctx context.Context) (string, error) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), l.Close()
 }
 
-// request sends one HTTP request with further header fields, and returns the response body. Other statuses than 2xx are errors.
+// request sends one HTTP request, and returns the response body. kind is the Content-Type; header
+// contains pairs of names and values. A status other than 2xx is an error.
 func request(ctx context.Context, by *http.Client, method, url, kind string, body []byte, header ...string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
@@ -147,7 +150,7 @@ func request(ctx context.Context, by *http.Client, method, url, kind string, bod
 	return text, err
 }
 
-// inFolder calls do with a new temporary folder and removes it afterwards.
+// inFolder calls do with a new temporary folder, and removes the folder afterwards.
 func inFolder(do func(dir string) error) error {
 	dir, err := os.MkdirTemp("", "cloudburst-compare-")
 	if err != nil {

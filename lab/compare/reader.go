@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	readSoon  = 10 * time.Minute // a reading of all feeds fails after this time
-	refreshes = 64               // concurrent requests to check a feed
+	readSoon  = 10 * time.Minute // a measurement fails if the reader needs longer for all feeds
+	refreshes = 64               // number of concurrent requests that ask to check a feed
 	askEvery  = 25 * time.Millisecond
 	lostAfter = 20 * time.Second
 )
 
-// A reader is a program that follows feeds.
+// reader is a running program that follows feeds.
 type reader struct {
 	*program
 	rest    func(ctx context.Context) error // waits until refresh can be called again
 	follow  func(ctx context.Context, opml []byte) error
-	refresh func(ctx context.Context) error        // requests that all feeds are checked
-	items   func(ctx context.Context) (int, error) // number of stored items
+	refresh func(ctx context.Context) error        // asks the program to check all feeds
+	items   func(ctx context.Context) (int, error) // returns the number of stored items
 }
 
 type startReader func(ctx context.Context, dir string) (*reader, error)
@@ -59,7 +59,7 @@ func (o Options) ourReader(ctx context.Context, dir string) (*reader, error) {
 		}
 		return err
 	}
-	r.rest = func(ctx context.Context) error { // a user can request a check of a feed once a minute
+	r.rest = func(ctx context.Context) error { // the program allows a user to request checks once per minute
 		t := time.NewTimer(time.Minute + time.Second)
 		defer t.Stop()
 		select {
@@ -79,7 +79,7 @@ func (o Options) ourReader(ctx context.Context, dir string) (*reader, error) {
 	return r, nil
 }
 
-// each calls do for 0 ≤ i < n, several at once, until one fails.
+// each calls do for 0 ≤ i < n concurrently, and stops after the first error.
 func each(n int, do func(i int) error) error {
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
@@ -117,7 +117,7 @@ func (o Options) yarr(ctx context.Context, dir string) (*reader, error) {
 		if err != nil {
 			return err
 		}
-		_, _ = w.Write(opml) // writing to memory cannot fail
+		_, _ = w.Write(opml) // a write to memory does not fail
 		_ = form.Close()
 		_, err = request(ctx, http.DefaultClient, "POST", p.base+"/opml/import", form.FormDataContentType(), body.Bytes())
 		return err
@@ -127,7 +127,7 @@ func (o Options) yarr(ctx context.Context, dir string) (*reader, error) {
 		return err
 	}
 	type status struct {
-		Running int // feeds that are being read
+		Running int // number of feeds that are being read
 		Stats   []struct{ Unread int }
 	}
 	ask := func(ctx context.Context) (s status, err error) {
@@ -137,7 +137,7 @@ func (o Options) yarr(ctx context.Context, dir string) (*reader, error) {
 		}
 		return s, err
 	}
-	r.rest = func(ctx context.Context) error { // it ignores requests while it reads
+	r.rest = func(ctx context.Context) error { // yarr ignores requests to refresh while it reads feeds
 		return poll(ctx, askEvery, func() (bool, error) {
 			s, err := ask(ctx)
 			return s.Running == 0, err
@@ -153,7 +153,7 @@ func (o Options) yarr(ctx context.Context, dir string) (*reader, error) {
 	return r, nil
 }
 
-// miniflux starts Miniflux on the next of the databases, which must be empty.
+// miniflux starts Miniflux on the next of the databases. Each database must be empty.
 func (o Options) miniflux(databases []string) startReader {
 	return func(ctx context.Context, dir string) (*reader, error) {
 		database := databases[0]
@@ -189,7 +189,7 @@ func (o Options) minifluxOn(ctx context.Context, dir, database string) (*reader,
 		if _, err := call(ctx, "POST", "/v1/import", opml); err != nil {
 			return err
 		}
-		_, err := call(ctx, "PUT", "/v1/feeds/refresh", nil) // otherwise it waits before it reads them
+		_, err := call(ctx, "PUT", "/v1/feeds/refresh", nil) // without this request, Miniflux reads the new feeds later
 		return err
 	}
 	r.refresh = func(ctx context.Context) error {
@@ -201,7 +201,7 @@ func (o Options) minifluxOn(ctx context.Context, dir, database string) (*reader,
 		if err != nil {
 			return err
 		}
-		return each(len(list), func(i int) error { // a request for all feeds reads only those that are due
+		return each(len(list), func(i int) error { // a single request for all feeds would only read feeds that are due
 			_, err := call(ctx, "PUT", fmt.Sprintf("/v1/feeds/%d/refresh", list[i].ID), nil)
 			return err
 		})
@@ -217,7 +217,8 @@ func (o Options) minifluxOn(ctx context.Context, dir, database string) (*reader,
 	return r, nil
 }
 
-// minifluxKey creates an API key. With a password, each request would hash it.
+// minifluxKey creates an API key. With a password instead of a key, Miniflux would hash the
+// password for each request.
 func minifluxKey(ctx context.Context, base, user, password string) (string, error) {
 	login := "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 	text, err := request(ctx, http.DefaultClient, "POST", base+"/v1/api-keys", "application/json", []byte(`{"description":"compare"}`), "Authorization", login)
@@ -229,8 +230,8 @@ func minifluxKey(ctx context.Context, base, user, password string) (string, erro
 	return key.Token, err
 }
 
-// reader runs one round of a reader on an empty folder: all feeds new, unchanged, and with one new
-// item each.
+// reader runs one round of a reader on an empty folder. It measures three reads of all feeds: the
+// first read, a read without changes, and a read with one new item in each feed.
 func (o Options) reader(ctx context.Context, start startReader, add func(figure string, value float64)) error {
 	return inFolder(func(dir string) error {
 		site, err := bench.OpenFeedSite(ctx, bench.FeedPlan{Feeds: o.Feeds, Items: o.Items, Size: o.Size})
@@ -247,7 +248,7 @@ func (o Options) reader(ctx context.Context, start startReader, add func(figure 
 	})
 }
 
-// readings measures the three readings of all feeds.
+// readings measures the three reads of all feeds for a running reader.
 func (o Options) readings(ctx context.Context, r *reader, site *bench.FeedSite, add func(figure string, value float64)) error {
 	measure := func(figure, cpuFigure string, begin func(context.Context) error, end func(context.Context) (time.Time, error)) error {
 		ctx, cancel := context.WithTimeout(ctx, readSoon)
@@ -278,7 +279,7 @@ func (o Options) readings(ctx context.Context, r *reader, site *bench.FeedSite, 
 	if err := r.rest(ctx); err != nil {
 		return err
 	}
-	site.Counts() // resets them
+	site.Counts() // reset the counts
 	if err := measure(unchanged, unchangedCPU, r.refresh, func(ctx context.Context) (time.Time, error) { return served(ctx, site, o.Feeds) }); err != nil {
 		return err
 	}
@@ -290,7 +291,7 @@ func (o Options) readings(ctx context.Context, r *reader, site *bench.FeedSite, 
 	return err
 }
 
-// served waits until a site has answered n requests.
+// served waits until a site has answered n requests, and returns the time.
 func served(ctx context.Context, site *bench.FeedSite, n int) (time.Time, error) {
 	have := int64(0)
 	err := poll(ctx, tick, func() (bool, error) {
@@ -301,8 +302,8 @@ func served(ctx context.Context, site *bench.FeedSite, n int) (time.Time, error)
 	return time.Now(), err
 }
 
-// stored waits until want items are stored. It returns the time of the last new item, and how many
-// are missing when none has come for lostAfter.
+// stored waits until want items are stored, or until no new item is stored for lostAfter. It
+// returns the number of missing items and the time of the last new item.
 func (r *reader) stored(ctx context.Context, want int) (missing int, last time.Time, err error) {
 	have := -1
 	err = poll(ctx, askEvery, func() (bool, error) {

@@ -13,13 +13,13 @@ const (
 	clock = "15:04:05.000"
 
 	// carried is the number of notifications that a process may send to one callback in addition
-	// to the changes of its lifetime: pending ones, ones that arrived without a record, and ones
-	// that a killed process left in a socket.
+	// to the changes during its lifetime. These notifications can be pending from before,
+	// repeated because their delivery was not recorded, or left in a socket by a killed process.
 	carried = 3
 )
 
-// check compares the acknowledged work with its results. all is the export of the program at
-// the end.
+// check compares the acknowledged work with its results. all is the program's export at the end
+// of the run.
 func (h *history) check(all map[pair]outside.Subscription) (broken []string, r Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -73,7 +73,7 @@ func (h *history) check(all map[pair]outside.Subscription) (broken []string, r R
 	return broken, r
 }
 
-// pairs returns all known pairs, sorted.
+// pairs returns all pairs that registered or received a notification, sorted.
 func (h *history) pairs() []pair {
 	var all []pair
 	for p := range h.registers {
@@ -88,8 +88,8 @@ func (h *history) pairs() []pair {
 	return all
 }
 
-// checkOverlap finds two concurrent deliveries to one subscription. A canceled and renewed
-// subscription is another one.
+// checkOverlap reports two concurrent deliveries to one subscription. It ignores pairs that were
+// canceled around this time, because a renewed subscription is a new one.
 func (h *history) checkOverlap(o overlap) []string {
 	for _, c := range h.cancels[o.pair] {
 		if c.done().After(o.first.Add(-requestTimeout)) && c.from.Before(o.second) {
@@ -100,7 +100,7 @@ func (h *history) checkOverlap(o overlap) []string {
 		o.callback, o.feed, o.first.Format(clock), o.second.Format(clock))}
 }
 
-// checkEnded finds cancelled subscriptions that still exist or are notified.
+// checkEnded reports a canceled subscription that still exists or is notified.
 func (h *history) checkEnded(p pair, stored bool) (broken []string) {
 	last, ended := h.ended(p)
 	if !ended {
@@ -109,7 +109,8 @@ func (h *history) checkEnded(p pair, stored bool) (broken []string) {
 	if stored {
 		broken = append(broken, fmt.Sprintf("cancel undone: %s is still subscribed to %s", p.callback, p.feed))
 	}
-	// A delivery in progress during the cancel may arrive, but not from a later process.
+	// A delivery that was in progress during the cancel may arrive, but a later process must not
+	// start one.
 	i := slices.IndexFunc(h.lifetimes, func(l lifetime) bool { return l.started.After(last.to) && !l.ready.IsZero() })
 	if i < 0 {
 		return broken
@@ -123,7 +124,7 @@ func (h *history) checkEnded(p pair, stored bool) (broken []string) {
 	return broken
 }
 
-// checkNotified finds acknowledged changes without a notification to p.
+// checkNotified reports acknowledged changes after since that p was not notified of.
 func (h *history) checkNotified(p pair, since time.Time) (broken []string) {
 	for _, v := range h.versions[p.feed] {
 		if !v.ping.ok || !v.ping.from.After(since) {
@@ -140,8 +141,8 @@ func (h *history) checkNotified(p pair, since time.Time) (broken []string) {
 	return broken
 }
 
-// checkOften finds more notifications than changes and crashes explain: in each lifetime, in
-// total, and at the end without pending work.
+// checkOften reports more notifications of p than changes and crashes explain. It checks each
+// lifetime, the whole run, and the time at the end without pending work.
 func (h *history) checkOften(p pair, r *Report) (broken []string) {
 	good, late := 0, 0
 	perLifetime := make([]int, len(h.lifetimes))

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// span bounds the time in which one version was the feed, as seen from outside. The version
-// was saved before firstEnd, the end of the first call that saved or read it. It was not yet
-// replaced at lastStart, the start of the last of these calls.
+// span limits the time during which a version was the current feed, as observed from outside. The
+// version was saved before firstEnd, the end of the first call that saved or read it. At
+// lastStart, the start of the last such call, the version was not yet replaced.
 type span struct {
 	firstEnd, lastStart time.Time
 	acknowledged, seen  bool
 }
 
-// spans returns the spans of a user's versions. Version 0 means no feed. A version that may
-// never have been saved has no span.
+// spans returns the span of each version of a user's feed, by version. Version 0 means that there
+// is no feed. The span is nil if the version may never have been saved.
 func (h *history) spans(user string) []*span {
 	all := make([]*span, 1+len(h.saves[user]))
 	all[0] = &span{seen: true}
@@ -41,7 +41,7 @@ func (h *history) spans(user string) []*span {
 	return all
 }
 
-// saved returns the time at which a version is certainly saved, if any.
+// saved returns a time at which the version is certainly saved, if it was saved at all.
 func (h *history) saved(s *save) time.Time {
 	if s.ok {
 		return s.to
@@ -53,14 +53,14 @@ func (h *history) saved(s *save) time.Time {
 	return end
 }
 
-// before reports whether one version certainly existed before another one.
+// before reports whether version s certainly existed before version other.
 func (s *span) before(other *span) bool {
 	return s != nil && other != nil && s != other && s.firstEnd.Before(other.lastStart)
 }
 
-// checkSaves finds versions without a possible order, for example an acknowledged version that
-// a reader did not get, or that an older version replaced. It applies the rule of a register with
-// distinct writes (Gibbons and Korach, 1997).
+// checkSaves reports versions that have no possible order. For example, a reader did not get an
+// acknowledged version, or an older version replaced a newer one. The check uses the rule for a
+// register with distinct writes (Gibbons and Korach, 1997).
 func (h *history) checkSaves(r *Report) (broken []string) {
 	for _, user := range slices.Sorted(maps.Keys(h.saves)) {
 		all := h.order[user]
@@ -79,8 +79,8 @@ func (h *history) checkSaves(r *Report) (broken []string) {
 	return broken
 }
 
-// host converts saves to the changes that subscribers must receive: acknowledged saves, and
-// saves that any reader saw.
+// host adds the changes of hosted feeds that subscribers must be notified of: acknowledged saves,
+// and saves that a reader has seen.
 func (h *history) host() {
 	h.order = map[string][]*span{}
 	for user, saves := range h.saves {
@@ -97,7 +97,7 @@ func (h *history) host() {
 	}
 }
 
-// older reports whether version a of a feed is certainly older than b.
+// older reports whether version a of a feed is certainly older than version b.
 func (h *history) older(feed string, a, b int) bool {
 	user, _, hosted := hostedTopic(feed)
 	if !hosted {

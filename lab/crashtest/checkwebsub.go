@@ -9,9 +9,9 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// checkAsked finds acknowledged requests without a verification. A later request of the same
-// kind can replace a request, and so can a confirmed one of the other kind. Repeated
-// verifications are allowed.
+// checkAsked reports acknowledged WebSub requests without a verification. A later request of the
+// same kind can replace a request; a confirmed request of the other kind can also replace it.
+// Repeated verifications are allowed.
 func (h *history) checkAsked(r *Report) (broken []string) {
 	for p, list := range h.requests {
 		for _, a := range h.verifications[p] {
@@ -45,7 +45,7 @@ func (h *history) agreedTo(q *request) bool {
 	})
 }
 
-// wasReceived reports whether the callback of q got a verification or a denial.
+// wasReceived reports whether the callback of q received a verification or a denial for q.
 func (h *history) wasReceived(q *request) bool {
 	gone := strings.Contains(q.feed, missing)
 	return slices.ContainsFunc(h.verifications[q.pair], func(a verification) bool {
@@ -59,8 +59,8 @@ func (h *history) wasReceived(q *request) bool {
 	})
 }
 
-// checkContent finds contents that differ from the feed, that are signed with another secret
-// than that of the subscriber, or that are older than earlier content.
+// checkContent reports wrong content: content that differs from the feed, has a signature with a
+// wrong secret, or is older than earlier content.
 func (h *history) checkContent(p pair, r *Report) (broken []string) {
 	list := slices.Clone(h.received[p])
 	slices.SortFunc(list, func(a, b receipt) int { return a.at.Compare(b.at) })
@@ -93,7 +93,7 @@ func (h *history) checkContent(p pair, r *Report) (broken []string) {
 			say(g, "wrong signature (of %q, not the secret of that time)", c.secret)
 		}
 		if g.conn.Before(h.lifetimes[h.lifetimeAt(g.at)].started) {
-			continue // left in a socket by an earlier process
+			continue // an earlier process sent it, and it waited in a socket
 		}
 		for _, before := range list[:i] {
 			if before.content != nil && h.older(p.feed, c.version, before.content.version) && before.end.Before(g.at) {
@@ -105,7 +105,7 @@ func (h *history) checkContent(p pair, r *Report) (broken []string) {
 	return broken
 }
 
-// checkSecret checks that a subscription has the last confirmed secret.
+// checkSecret reports a subscription whose secret is not the last confirmed secret.
 func (h *history) checkSecret(p pair, k outside.Subscription) []string {
 	if k.Protocol != "websub" || h.permitted(p, k.Secret, time.Now(), h.lifetimes[len(h.lifetimes)-1].started) {
 		return nil

@@ -17,13 +17,13 @@ import (
 )
 
 var (
-	// A long run: go test ./lab/crashtest -crash.cycles 5000 -timeout 12h
+	// The command for a long run is: go test ./lab/crashtest -crash.cycles 5000 -timeout 12h
 	cyclesFlag = flag.Int("crash.cycles", 0, "how often the program is killed (0: 24 on SQLite, 9 on PostgreSQL)")
 	daysFlag   = flag.Bool("crash.commits", false, "crash at every commit of the scripted day, not only at some")
 	seedFlag   = flag.Uint64("crash.seed", 0, "seed of the random choices (0: from the clock)")
 )
 
-// built contains the programs with and without planted bugs.
+// built caches the executables with and without planted bugs.
 var built program.Builds
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build builds the program of a package.
+// build builds the program in package pkg once, and returns the path of the executable.
 func build(t *testing.T, pkg string) string {
 	t.Helper()
 	fulltest.Needs(t, "a build of the program")
@@ -43,7 +43,8 @@ func build(t *testing.T, pkg string) string {
 	return bin
 }
 
-// run calls Run with the common options. A failure logs how to repeat the run.
+// run calls Run with the common options. If the test fails, it logs the command that repeats the
+// run.
 func run(t *testing.T, o Options) Report {
 	t.Helper()
 	o.Dir = t.TempDir()
@@ -73,7 +74,7 @@ func cycles(def int) int {
 	return def
 }
 
-// kept fails the test for each broken guarantee, and for too few events.
+// kept fails the test for each violated guarantee, and if too few events occurred.
 func kept(t *testing.T, r Report) {
 	t.Helper()
 	outside.Fail(t, r.Broken)
@@ -96,7 +97,7 @@ func TestAcknowledgedWorkSurvivesWhenTheProgramIsKilled(t *testing.T) {
 	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(24), TargetEvery: 4}))
 }
 
-// With PostgreSQL the work of a crashed process waits for the end of its leases.
+// With PostgreSQL, the work of a crashed process waits until the leases of this process end.
 func TestAcknowledgedWorkSurvivesKillOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	kept(t, run(t, Options{Binary: build(t, program.Real), Cycles: cycles(9), TargetEvery: 3, LateWrites: time.Second, Args: []string{"--database", storetest.Postgres(t)}}))
@@ -124,7 +125,8 @@ func TestCrashTestDetectsPlantedBugs(t *testing.T) {
 	}
 	together(t, slices.Sorted(maps.Keys(bugs)), func(bug string) {
 		t.Run(bug, func(t *testing.T) {
-			// Whether a crash triggers the bug is chance. Several short runs find it sooner than a long one, and a busy machine needs more of them.
+			// Only some crashes trigger the bug. Several short runs find the bug sooner than a
+			// single long run. On a busy machine, more runs are necessary.
 			var r Report
 			for range 20 {
 				r = run(t, Options{Binary: bin, Cycles: cycles(3), TargetEvery: 2, Settle: 20 * time.Second, Env: []string{"CLOUDBURSTBUG=" + bug}})
@@ -138,11 +140,11 @@ func TestCrashTestDetectsPlantedBugs(t *testing.T) {
 	})
 }
 
-// atOnce is the number of concurrent runs. They wait most of the time, so it exceeds the number
-// of processors, which limits t.Parallel.
+// atOnce is the number of concurrent runs. It can exceed the number of processors, because the
+// runs mostly wait. t.Parallel would limit the runs to the number of processors.
 const atOnce = 4
 
-// together calls f for each name.
+// together calls f for each name, in up to atOnce concurrent calls.
 func together(t *testing.T, names []string, f func(name string)) {
 	t.Helper()
 	var group sync.WaitGroup

@@ -9,8 +9,9 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// scriptedDay is one process in which everything happens once, through every endpoint, in sequence.
-// It crashes at the commit that its environment names, or ends normally.
+// scriptedDay runs one process that executes each operation once, through every endpoint, in
+// sequence. The process crashes at the commit that the environment variable CLOUDBURSTDIE names,
+// or ends normally.
 func (r *runner) scriptedDay(ctx context.Context) error {
 	for _, s := range r.subs {
 		s.calm.Store(true)
@@ -19,7 +20,7 @@ func (r *runner) scriptedDay(ctx context.Context) error {
 	r.Env = append(append([]string{}, env...), "CLOUDBURSTDIE="+r.Day)
 	p, err := r.start(ctx, false)
 	r.Env = env
-	if err != nil { // a crash during the start, unless the program cannot start
+	if err != nil { // the process crashed during its start, or cannot start
 		r.history.now(func(l *lifetime, at time.Time) { l.ended = at })
 		r.Log(err.Error())
 		return r.afterCrash()

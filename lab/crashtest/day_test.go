@@ -13,8 +13,8 @@ import (
 	"cloudburst/lab/program"
 )
 
-// A crash right before or right after any commit loses no acknowledged work. With PostgreSQL
-// the answer to a commit can also be lost without a crash.
+// A crash immediately before or after any commit must not lose acknowledged work. With
+// PostgreSQL, the test also loses the response to a commit without a crash.
 func TestNoCrashAtAnyCommitLosesAcknowledgedWork(t *testing.T) {
 	t.Parallel()
 	bin := build(t, program.Planted)
@@ -57,7 +57,7 @@ func TestNoCrashAtAnyCommitLosesAcknowledgedWork(t *testing.T) {
 	}
 }
 
-// whole runs one day without a broken guarantee.
+// whole runs one scripted day, and fails the test if a guarantee is violated.
 func whole(t *testing.T, o Options) {
 	t.Helper()
 	outside.Fail(t, run(t, o).Broken)

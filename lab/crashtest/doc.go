@@ -1,34 +1,36 @@
-// Package crashtest kills the real program at random moments and checks, from
-// outside, that it kept its guarantees.
+// Package crashtest kills the real program at random times, and checks from outside that the
+// program kept its guarantees.
 //
-// [Run] starts the program on a temporary folder. Clients change and ping feeds at all
-// endpoints, save feeds, register, subscribe and cancel, while Run kills the process
-// repeatedly (SIGKILL, so nothing is flushed). The [history] consists only of responses to clients
-// and received notifications; the checker uses only the program's export at the end.
+// [Run] starts the program on a temporary folder. Clients change and ping feeds at all endpoints,
+// save feeds, register, subscribe and cancel. Meanwhile, Run repeatedly kills the process with
+// SIGKILL, so the process cannot flush data. The history contains only responses that clients
+// received and notifications that callbacks received. The checker also uses the program's export
+// at the end.
 //
-// Checks: an acknowledged registration exists; an acknowledged cancel is not undone; an
-// acknowledged ping of a change reaches every subscription that was active all the time; no
-// subscriber gets more notifications than changes and crashes explain, or two at once, or any
-// after a crash without pending work.
+// Run checks these guarantees of rssCloud. An acknowledged registration exists. An acknowledged
+// cancel is not undone. An acknowledged ping of a change reaches every subscription that was
+// active during the whole time. No subscriber receives more notifications than changes and
+// crashes explain, or two at the same time, or any after a crash without pending work.
 //
-// WebSub: the callback of an acknowledged request gets a verification or a denial; confirmed
-// requests take effect, and refused ones do not; content has the bytes and the type of one
-// version, is never older than earlier content, and is signed with the confirmed secret.
-// Site pings: they are in the recent changes, and counted, after a restart.
+// For WebSub: the callback of an acknowledged request receives a verification or a denial.
+// Confirmed requests take effect, and declined requests do not. Content has the bytes and the
+// type of one version, is never older than earlier content, and is signed with the confirmed
+// secret. For site pings: after a restart, the recent changes list and count them.
 //
-// Hosted feeds: the served document is one of the saved documents, complete and with its type;
-// it is the last acknowledged one or a later one, and no reader sees an older one afterwards.
-// Subscribers of all forms are notified of each acknowledged or seen document. A one-time
-// header for a private feed works only once, also for another process.
+// For hosted feeds: the served document is complete, has its type, and is one of the saved
+// documents. It is the last acknowledged document or a later one, and no reader receives an older
+// document afterwards. Subscribers in all formats are notified of each document that was
+// acknowledged or seen. A one-time header for a private feed is accepted only once, even by
+// another process.
 //
-// A callback that confirms cannot know when this is on disk. The confirmation counts as
-// certain at the end of the verifying process, or when a delivery proves it.
+// A callback that confirms a verification does not know when the program has stored this. The
+// confirmation counts as certain when the verifying process ends, or when a delivery proves it.
 //
-// Most crashes are at random times. Some are at chosen times, with feeds that do not change
-// later, so that nothing hides a loss: after acknowledged pings and requests for slow feeds,
-// during slow deliveries, right after acknowledged cancels and requests, and after saves. One
-// process in ten ends by SIGTERM.
+// Most crashes occur at random times. Some occur at chosen times, with feeds that do not change
+// later, so that no later change can hide a loss. The chosen times are: after acknowledged pings
+// and requests for slow feeds, during slow deliveries, immediately after acknowledged cancels and
+// requests, and after saves. One process in ten ends by SIGTERM.
 //
-// A harness that cannot fail proves nothing: lab/planted builds a program with planted bugs in
-// its store, and the tests show that each bug is found.
+// To test the harness itself, lab/planted builds a program with planted bugs in its store. The
+// tests check that each bug is found.
 package crashtest

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	feedTakes = 3200 * time.Millisecond // a slow feed: longer than a ping waits for its answer
-	callTakes = 3 * time.Second         // a slow callback: longer than a shard waits for it
-	slowOneIn = 60                      // one of so many calls of ordinary callbacks is slow
-	missing   = "/missing"              // prefix of missing feeds
+	feedTakes = 3200 * time.Millisecond // response time of a slow feed; longer than a ping waits before its response
+	callTakes = 3 * time.Second         // response time of a slow callback; longer than a shard waits for a callback
+	slowOneIn = 60                      // one of this many calls of ordinary callbacks is slow
+	missing   = "/missing"              // prefix of the paths of feeds that do not exist
 )
 
-// feedServer serves feeds whose version the harness raises.
+// feedServer serves feeds. The harness raises the versions of the feeds.
 type feedServer struct {
 	base string
 	srv  *http.Server
@@ -29,8 +29,8 @@ type feedServer struct {
 	*outside.Versions
 
 	mu    sync.Mutex
-	slow  map[string]bool // slow feeds
-	asked map[string]int  // pending requests of slow feeds
+	slow  map[string]bool // set of slow feeds
+	asked map[string]int  // key: slow feed; value: number of requests in progress
 }
 
 func newFeeds() (*feedServer, error) {
@@ -70,11 +70,11 @@ func (f *feedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	kind, body := document(url, v)
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(body) // the client may have crashed
+	_, _ = w.Write(body) // an error means that the client has crashed
 }
 
-// document returns the type and the bytes of one version of a feed. Both differ between
-// versions, and the bytes are not only text.
+// document returns the media type and the bytes of one version of a feed. Both differ between
+// versions, and the bytes include more than text.
 func document(url string, v int) (kind string, body []byte) {
 	body = fmt.Appendf(nil, "<rss version=\"2.0\"><channel>\r\n<title>%s</title><link>%s.html</link><description>v%d</description><!-- \xff\xfe\r", url, url, v)
 	for i := range v * 997 % 6000 {
@@ -83,30 +83,31 @@ func document(url string, v int) (kind string, body []byte) {
 	return fmt.Sprintf("application/rss+xml; version=%d", v), append(body, " -->\n</channel></rss>\r\n"...)
 }
 
-// setSlow makes a feed slower than the answer to a ping, or fast again.
+// setSlow makes a feed slow or fast. A slow feed responds later than the program responds to a
+// ping.
 func (f *feedServer) setSlow(url string, slow bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.slow[url] = slow
 }
 
-// asking reports whether a read of the feed is in progress.
+// asking reports whether a request for the feed is in progress.
 func (f *feedServer) asking(url string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.asked[url] > 0
 }
 
-// subscribers receive notifications; some fail at times, some are slow.
+// subscribers serves callbacks that receive notifications. Some calls fail and some are slow.
 type subscribers struct {
 	history *history
 	base    string
 	srv     *http.Server
-	calm    atomic.Bool // no callback fails or is slow
+	calm    atomic.Bool // if true, no ordinary callback fails or is slow
 	rng     *outside.Random
 
 	mu   sync.Mutex
-	slow map[string]chan struct{} // by path: a slow callback; the channel receives its calls
+	slow map[string]chan struct{} // key: path of a slow callback; the channel receives a value for each call
 }
 
 func newSubscribers(host string, h *history, rng *outside.Random) (*subscribers, error) {
@@ -116,7 +117,8 @@ func newSubscribers(host string, h *history, rng *outside.Random) (*subscribers,
 	return s, err
 }
 
-// setSlow makes one callback slow. The returned channel receives each of its calls.
+// setSlow makes one callback slow or fast. The returned channel receives a value when the slow
+// callback is called.
 func (s *subscribers) setSlow(path string, slow bool) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +130,7 @@ func (s *subscribers) setSlow(path string, slow bool) <-chan struct{} {
 	return s.slow[path]
 }
 
-// takes returns the duration of this call, and whether it fails.
+// takes returns the response time of a call, and whether the call fails.
 func (s *subscribers) takes(path string) (time.Duration, bool) {
 	s.mu.Lock()
 	called := s.slow[path]
@@ -163,7 +165,7 @@ func (s *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if wait > 0 {
 		select {
 		case <-time.After(wait):
-		case <-r.Context().Done(): // the caller disconnected before the answer: does not count as notified
+		case <-r.Context().Done(): // the program disconnected before the response, so the callback does not count as notified
 			end(true, true)
 			return
 		}
@@ -173,13 +175,13 @@ func (s *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !refused:
 		s.sayYes(w, m)
 	case m.cnws:
-		w.WriteHeader(http.StatusServiceUnavailable) // any other error would end the subscription
+		w.WriteHeader(http.StatusServiceUnavailable) // any other error status would end the subscription
 	default:
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 }
 
-// consent answers a verification of a subscription.
+// consent answers a verification request for a subscription.
 func (s *subscribers) consent(w http.ResponseWriter, r *http.Request) {
 	q, challenge := r.URL.Query(), ""
 	if q.Has("hub.mode") {
@@ -193,22 +195,22 @@ func (s *subscribers) consent(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain")
-	_, _ = io.WriteString(w, challenge) // the client may have crashed
+	_, _ = io.WriteString(w, challenge) // an error means that the client has crashed
 }
 
-// message is a POST in any of the protocols.
+// message is a POST request to a callback in any protocol.
 type message struct {
 	pair
-	cnws, test bool // test: a verification
+	cnws, test bool // test is true for a verification
 	content    *content
 }
 
-// read parses a notification of any protocol.
+// read parses a request to a callback in any protocol.
 func (s *subscribers) read(r *http.Request) message {
 	m := message{pair: pair{callback: s.base + r.URL.Path}}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return m // from a crashed process
+		return m // a crashed process sent an incomplete request
 	}
 	form, _ := url.ParseQuery(string(body))
 	switch {
@@ -219,7 +221,7 @@ func (s *subscribers) read(r *http.Request) message {
 		var change struct {
 			Resource string `xml:"resourceChange>resourceID"`
 		}
-		_ = xml.Unmarshal(body, &change) // a change without a feed is reported at the end
+		_ = xml.Unmarshal(body, &change) // a change without a feed counts as wrong at the end
 		m.feed, m.cnws, m.test = change.Resource, true, r.Header.Get(changedAt) == ""
 	default:
 		m.feed = form.Get("url")
@@ -227,7 +229,7 @@ func (s *subscribers) read(r *http.Request) message {
 	return m
 }
 
-// sayYes accepts a message in the form of its protocol.
+// sayYes responds that a message is accepted, in the format of its protocol.
 func (s *subscribers) sayYes(w http.ResponseWriter, m message) {
 	if m.cnws {
 		w.Header().Set("Content-Type", "text/xml")

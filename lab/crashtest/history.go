@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// pair is a callback and a feed, subscribed now or earlier.
+// pair is a callback and a feed, with a current or earlier subscription.
 type pair struct{ feed, callback string }
 
-// call is one request of a client with its known outcome.
+// call is a request of a client with its outcome.
 type call struct {
 	from, to time.Time
-	ok       bool          // acknowledged; false: rejected or unanswered
-	unsure   bool          // unanswered
-	late     time.Duration // maximum delay of the effect
+	ok       bool          // the request was acknowledged; false if it was rejected or had no response
+	unsure   bool          // the request had no response
+	late     time.Duration // maximum time from the end of the call to its effect
 }
 
-// done returns the latest time of the effect of the call. A separate database can still
-// execute the request of a crashed program.
+// done returns the latest time at which the call can have its effect. A separate database server
+// can still execute the request of a crashed program.
 func (c call) done() time.Time {
 	if c.unsure {
 		return c.to.Add(c.late)
@@ -29,53 +29,53 @@ func (c call) done() time.Time {
 // published is one version of a feed with its ping.
 type published struct {
 	version int
-	at      time.Time // first time at which readers could see the version
+	at      time.Time // earliest time at which readers could see the version
 	ping    call
 }
 
-// receipt is one notification as received by the callback.
+// receipt is a notification that the callback received.
 type receipt struct {
 	at, end time.Time
-	conn    time.Time // when its connection was opened: in an earlier lifetime, the sender is a crashed process
-	refused bool      // the callback returned an error, or its caller disconnected
+	conn    time.Time // time when the connection was opened; in an earlier lifetime means that a crashed process sent the notification
+	refused bool      // the callback returned an error, or the program disconnected
 	slow    bool
-	content *content // WebSub
+	content *content // content of a WebSub notification; nil for other protocols
 }
 
-// overlap is a notification that arrived during another one.
+// overlap is a notification that arrived while another one was in progress.
 type overlap struct {
 	pair
 	first, second time.Time
 }
 
-// lifetime contains the times of one process.
+// lifetime contains the times of one process of the program.
 type lifetime struct {
 	started, ready time.Time
-	ended          time.Time // zero: it runs
+	ended          time.Time // zero while the process runs
 }
 
-// history contains all external observations.
+// history contains everything that clients and callbacks observed.
 type history struct {
 	mu        sync.Mutex
 	registers map[pair][]call
 	cancels   map[pair][]call
 	versions  map[string][]published
 	received  map[pair][]receipt
-	open      map[pair]time.Time // calls in progress, with their start
+	open      map[pair]time.Time // notifications in progress, with their start times
 	overlaps  []overlap
 	lifetimes []lifetime
-	pending   int       // pings that were acknowledged before the feed had answered
-	quiet     time.Time // no pending work from here on
+	pending   int       // number of pings that were acknowledged before the feed responded
+	quiet     time.Time // from this time on, no work is pending
 
-	requests      map[pair][]*request     // of WebSub
-	leases        map[int]*request        // the same, by lease
-	verifications map[pair][]verification // of WebSub hubs to callbacks
-	listed        map[string]time.Time    // times of acknowledged site pings by name
-	proofs        map[pair][]call         // proofs of a subscription
+	requests      map[pair][]*request     // WebSub requests
+	leases        map[int]*request        // WebSub requests by their unique lease
+	verifications map[pair][]verification // verifications and denials that callbacks received from the hub
+	listed        map[string]time.Time    // key: name of a pinged site; value: time of the acknowledgment
+	proofs        map[pair][]call         // calls that prove a subscription
 	violations    []string                // messages that must not occur
-	saves         map[string][]*save      // of hosted feeds, by owner
+	saves         map[string][]*save      // key: owner; value: saves of the hosted feed
 	reads         map[string][]feedRead
-	order         map[string][]*span // of the versions, computed at the end
+	order         map[string][]*span // key: owner; value: spans of the versions, computed at the end of the run
 	tickets       []*ticket
 	lateWrites    time.Duration
 }
@@ -93,11 +93,12 @@ func (h *history) do(f func()) {
 	f()
 }
 
-// begin records the start of a notification; the returned function records its end.
+// begin records the start of a notification. The caller calls end when the notification ends.
 func (h *history) begin(p pair, conn time.Time, c *content) (end func(refused, slow bool)) {
 	at := time.Now()
 	h.do(func() {
-		// A notification of a crashed process is no fault of the current one.
+		// Ignore an open notification of a crashed process, because the current process cannot
+		// know it.
 		if other, busy := h.open[p]; busy && len(h.lifetimes) > 0 && other.After(h.lifetimes[len(h.lifetimes)-1].started) {
 			h.overlaps = append(h.overlaps, overlap{p, other, at})
 		}
@@ -117,7 +118,7 @@ func (h *history) started() {
 	h.do(func() { h.lifetimes = append(h.lifetimes, lifetime{started: time.Now()}) })
 }
 
-// now records the time of an event of the current process.
+// now calls set with the current lifetime and the current time.
 func (h *history) now(set func(*lifetime, time.Time)) {
 	h.do(func() { set(&h.lifetimes[len(h.lifetimes)-1], time.Now()) })
 }
@@ -131,8 +132,9 @@ func (h *history) crashes() (n int) {
 	return n
 }
 
-// liveSince returns the time since which p was certainly subscribed without a break: the first
-// acknowledged registration after the last cancel with any outcome.
+// liveSince returns the time since which p has certainly been subscribed without interruption.
+// This is the first acknowledged registration after the last cancel, whether the cancel was
+// acknowledged or not.
 func (h *history) liveSince(p pair) (since time.Time, found bool) {
 	var cut time.Time
 	for _, c := range h.cancels[p] {
@@ -148,7 +150,8 @@ func (h *history) liveSince(p pair) (since time.Time, found bool) {
 	return since, found
 }
 
-// ended returns the last acknowledged cancel of p, if no registration can have followed it.
+// ended returns the last acknowledged cancel of p. ended is false if a later registration may
+// exist.
 func (h *history) ended(p pair) (last call, ended bool) {
 	for _, c := range h.cancels[p] {
 		if c.ok && c.to.After(last.to) {

@@ -13,38 +13,40 @@ import (
 	"time"
 )
 
-// Forms of hosted feeds: as saved, and one that the program renders.
+// These are the formats of hosted feeds that readers request: the saved document, and one that
+// the program renders.
 const (
 	asSaved  = "rss.xml"
 	rendered = "feed.atom"
 )
 
-// owner is a user with a hosted feed.
-type owner struct{ name, password string } // or a token
+// owner is a user with a hosted feed. password is a password or a token.
+type owner struct{ name, password string }
 
-// topic returns the URL of a form of the owner's feed.
+// topic returns the URL of the owner's feed in a format.
 func (o owner) topic(form string) string { return publicURL + "/" + o.name + "/" + form }
 
-// hostedTopic returns the owner and the form of a hosted feed; ok is false for other feeds.
+// hostedTopic returns the owner and the format of a hosted feed. ok is false for other feeds.
 func hostedTopic(topic string) (user, form string, ok bool) {
 	rest, ok := strings.CutPrefix(topic, publicURL+"/")
 	user, form, _ = strings.Cut(rest, "/")
 	return user, form, ok
 }
 
-// save is one version of a hosted feed.
+// save is the save of one version of a hosted feed.
 type save struct {
 	version int
 	call
 }
 
-// feedRead is one read of a hosted feed. Version 0 means no feed.
+// feedRead is a read of a hosted feed. Version 0 means that there was no feed.
 type feedRead struct {
 	from, to time.Time
 	version  int
 }
 
-// saving begins a version; its outcome is unknown until the acknowledgment.
+// saving records the start of a new version. The outcome is unknown until the save is
+// acknowledged.
 func (h *history) saving(user string) *save {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -53,8 +55,8 @@ func (h *history) saving(user string) *save {
 	return s
 }
 
-// save sends the next version of a feed through the endpoint of this version. Several saves
-// can be in progress.
+// save sends the next version of a feed. The version determines the endpoint. Several saves can
+// be in progress at the same time.
 func (r *runner) save(base string, o owner) {
 	s := r.history.saving(o.name)
 	_, doc := hostedDocument(o.name, s.version)
@@ -62,14 +64,14 @@ func (r *runner) save(base string, o owner) {
 	switch s.version % 4 {
 	case 1:
 		var text strings.Builder
-		_ = xml.EscapeText(&text, doc) // a strings.Builder takes everything
+		_ = xml.EscapeText(&text, doc) // a write to a strings.Builder does not fail
 		c = r.saveRSS(base, o, "<string>"+text.String()+"</string>")
 	case 2:
 		c = r.saveRSS(base, o, "<base64>"+base64.StdEncoding.EncodeToString(doc)+"</base64>")
 	default:
 		c = r.put(base, o, doc)
 	}
-	c.unsure = !c.ok // an unacknowledged save may still have been written
+	c.unsure = !c.ok // a save without acknowledgment may still take effect
 	r.history.do(func() { s.call = c })
 }
 
@@ -97,12 +99,12 @@ func (r *runner) put(base string, o owner, doc []byte) call {
 	return c
 }
 
-// word returns a word that occurs only in this version, wordsEach times per item.
+// word returns a word that occurs only in version v, wordsEach times in each item.
 func word(v int) string { return fmt.Sprintf("v%d~", v) }
 
-const wordsEach = 100 // words in each item
+const wordsEach = 100 // how often each item contains the word of its version
 
-// hostedItems returns the number of items of a version: few in most versions.
+// hostedItems returns the number of items in a version. Most versions have few items.
 func hostedItems(v int) int {
 	if v%7 == 0 {
 		return 30 + v*7919%400
@@ -110,15 +112,15 @@ func hostedItems(v int) int {
 	return 1 + v*31%20
 }
 
-// hostedDocument returns the type and the bytes of one version of a hosted feed: 1 kB to
-// 300 kB, with different content in every part.
+// hostedDocument returns the media type and the bytes of one version of a hosted feed. Its size
+// is 1 kB to 300 kB, and every part of the content differs between versions.
 func hostedDocument(user string, v int) (kind string, body []byte) {
 	encoding, special, end := "utf-8", "\u2602", "\r\n"
 	switch v % 4 {
 	case 0:
 		encoding, special = "iso-8859-1", "\xe9"
 	case 1:
-		end = "\n" // XML parsers normalize line ends
+		end = "\n" // XML parsers normalize line ends, so use a plain line feed
 	}
 	body = fmt.Appendf(nil, "<?xml version=\"1.0\" encoding=\"%s\"?>%s<rss version=\"2.0\"><channel><title>version %d %s</title><link>%s/%s/</link><description>d</description>%s",
 		encoding, end, v, special, publicURL, user, end)
@@ -129,7 +131,8 @@ func hostedDocument(user string, v int) (kind string, body []byte) {
 	return "application/rss+xml; charset=" + encoding, append(body, "</channel></rss>"+end...)
 }
 
-// hostedVersion returns the version of a document, or its fault.
+// hostedVersion returns the version of a document. wrong describes an error in the document, or
+// is "".
 func (h *history) hostedVersion(user, form, kind string, body []byte) (v int, wrong string) {
 	_, rest, _ := bytes.Cut(body, []byte("<title>version "))
 	number, _, _ := bytes.Cut(rest, []byte(" "))
@@ -153,7 +156,8 @@ func (h *history) hostedVersion(user, form, kind string, body []byte) (v int, wr
 	return v, ""
 }
 
-// wrongForm checks that a rendered document contains all of one version, and no other one.
+// wrongForm checks that a rendered document contains all items of version v, and nothing of
+// another version. It returns an error text or "".
 func wrongForm(v int, kind string, body []byte) string {
 	items := hostedItems(v)
 	words, all, entries := bytes.Count(body, []byte(word(v))), bytes.Count(body, []byte("~")), bytes.Count(body, []byte("<entry>"))
@@ -168,13 +172,13 @@ func wrongForm(v int, kind string, body []byte) string {
 	return ""
 }
 
-// tagged is the cached document of a reader.
+// tagged is a document that a reader has cached.
 type tagged struct {
 	tag     string
 	version int
 }
 
-// read reads a form of a hosted feed, sometimes with a conditional request.
+// read requests a hosted feed in a format, sometimes with a conditional request.
 func (r *runner) read(base, user, form string) {
 	req, err := http.NewRequest(http.MethodGet, base+"/"+user+"/"+form, nil)
 	if err != nil {
@@ -206,7 +210,8 @@ func (r *runner) read(base, user, form string) {
 	}
 }
 
-// served records the version of a complete answer; 0: incomplete, or no document.
+// served records a read with the version of a complete response, and returns the version. It
+// returns 0 if the response is incomplete or wrong.
 func (r *runner) served(from time.Time, user, form string, res *http.Response) int {
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
@@ -229,7 +234,7 @@ func (r *runner) served(from time.Time, user, form string, res *http.Response) i
 	return v
 }
 
-// kept reports whether a user certainly has a feed.
+// kept reports whether a save of the user's feed was acknowledged.
 func (h *history) kept(user string) (there bool) {
 	h.do(func() { there = slices.ContainsFunc(h.saves[user], func(s *save) bool { return s.ok }) })
 	return there

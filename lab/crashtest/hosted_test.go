@@ -11,12 +11,12 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// began returns the start of the histories in these tests.
+// began returns the fixed start time of the histories in these tests.
 func began() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }
 
 func second(n int) time.Time { return began().Add(time.Duration(n) * time.Second) }
 
-// notified returns a history of saves of one feed, numbered 1, 2, …, and of its reads.
+// notified returns a history of one feed with these saves and reads. It numbers the saves from 1.
 func notified(saves []save, reads []feedRead) *history {
 	h := newHistory(0)
 	h.lifetimes = []lifetime{{started: second(0), ended: second(90)}, {started: second(91)}}

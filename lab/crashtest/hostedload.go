@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	writers     = 3 // clients at once of the hosted feeds
+	writers     = 3 // number of concurrent clients that write hosted feeds
 	writersRest = 10 * time.Millisecond
-	saveTakes   = 200 * time.Millisecond // more than most saves do
+	saveTakes   = 200 * time.Millisecond // longer than most saves take
 	password    = "correct horse battery"
 )
 
-// settleIn creates the owners of hosted feeds before the program runs: one who saves by token
-// and has a reader of a private feed, and one who saves by password.
+// settleIn creates the owners of hosted feeds before the program runs. One owner saves with a
+// token, and has a reader of a private feed. The other owner saves with a password.
 func (r *runner) settleIn(ctx context.Context) error {
 	file := filepath.Join(r.Dir, "password")
 	if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
@@ -55,7 +55,7 @@ func (r *runner) settleIn(ctx context.Context) error {
 	return nil
 }
 
-// command runs a command of the program on its folder.
+// command runs a command of the program on the data folder of the run.
 func (r *runner) command(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, r.Binary, append(append(args, "--data", r.Data), r.Args...)...)
 	out, err := cmd.Output()
@@ -65,9 +65,9 @@ func (r *runner) command(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// writerLoop saves, reads and follows hosted feeds until ctx ends.
+// writerLoop saves, reads and subscribes to hosted feeds until ctx ends.
 func (r *runner) writerLoop(ctx context.Context) {
-	for ; ctx.Err() == nil; time.Sleep(writersRest) { // the process runs in real time
+	for ; ctx.Err() == nil; time.Sleep(writersRest) { // the program is a real process, so this pause is real time
 		base := r.where()
 		if base == "" {
 			continue
@@ -92,7 +92,7 @@ func (r *runner) writerLoop(ctx context.Context) {
 	}
 }
 
-// follow subscribes to a hosted feed, or ends a subscription.
+// follow subscribes to a hosted feed or cancels a subscription, at random.
 func (r *runner) follow(base, topic string) {
 	s, n := r.subs[r.rng.IntN(len(r.subs))], r.rng.IntN(3)
 	cloud, websub := fmt.Sprintf("/hosted%d", n), fmt.Sprintf("/ws-hosted%d", n)
@@ -108,7 +108,7 @@ func (r *runner) follow(base, topic string) {
 	}
 }
 
-// newOwners creates users with feeds while the program runs.
+// newOwners creates n users for hosted feeds while the program runs.
 func (r *runner) newOwners(ctx context.Context, n int, name string) ([]owner, error) {
 	c := &client.Client{Base: r.admin, HTTP: r.client}
 	var all []owner
@@ -127,7 +127,7 @@ func (r *runner) newOwners(ctx context.Context, n int, name string) ([]owner, er
 	return all, nil
 }
 
-// host creates the hosted feeds of a targeted crash, with a first version and subscribers.
+// host creates the hosted feeds for a targeted crash, each with a first version and subscribers.
 func (r *runner) host(ctx context.Context, t *targetedCrash) error {
 	var err error
 	if t.owners, err = r.newOwners(ctx, len(t.feeds), t.name); err != nil {
@@ -147,8 +147,8 @@ func (r *runner) host(ctx context.Context, t *targetedCrash) error {
 	return nil
 }
 
-// lastSaves saves the hosted feeds of a targeted crash, and returns after the first acknowledged save or
-// a timeout. The process is killed then. These feeds do not change afterwards.
+// lastSaves saves the hosted feeds of a targeted crash. It returns after the first response or a
+// timeout, and the caller then kills the process. The feeds do not change afterwards.
 func (r *runner) lastSaves(t *targetedCrash, in time.Duration) {
 	saved := make(chan struct{}, len(t.owners))
 	for _, o := range t.owners {
@@ -169,7 +169,7 @@ func (r *runner) lastSaves(t *targetedCrash, in time.Duration) {
 	}
 }
 
-// readAll reads all feeds.
+// readAll reads the feeds of all owners in list, each in all given formats.
 func (r *runner) readAll(base string, list []owner, forms ...string) {
 	for _, o := range list {
 		for _, form := range forms {
@@ -178,7 +178,7 @@ func (r *runner) readAll(base string, list []owner, forms ...string) {
 	}
 }
 
-// readKept reads every hosted feed at the end, and sends all accepted headers again.
+// readKept reads every hosted feed at the end of the run, and sends each accepted header again.
 func (r *runner) readKept(base string) {
 	var all []owner
 	r.history.do(func() {

@@ -12,20 +12,20 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// freshFor is the maximum age of a header for a replay test. Older headers are rejected for
-// their age.
+// freshFor is the maximum age of a header in a replay test. The program rejects an older header
+// because of its age, even if it does not know its nonce.
 const freshFor = wsse.Window - 30*time.Second
 
-// ticket is an accepted header.
+// ticket is a WSSE header that the program accepted.
 type ticket struct {
 	value    string
 	made     time.Time
-	accepted time.Time // the latest moment
+	accepted time.Time // latest possible time of the acceptance
 	replayed bool
 }
 
-// othersClient uses another network for each connection, so that rejections of one client do
-// not delay others.
+// othersClient returns a client that uses another network for each connection. Otherwise the
+// limit for rejected requests of one client would delay the others.
 func othersClient(rng *outside.Random) *http.Client {
 	return &http.Client{Timeout: requestTimeout, Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -36,7 +36,8 @@ func othersClient(rng *outside.Random) *http.Client {
 	}}
 }
 
-// prove sends a new header for the private feed, twice at the same time.
+// prove sends a new header for the private feed in two concurrent requests, and checks that at
+// most one is accepted.
 func (r *runner) prove(base string) {
 	t := &ticket{made: time.Now()}
 	t.value = wsse.Header(r.reader.name, r.reader.password, t.made, nil)
@@ -59,8 +60,8 @@ func (r *runner) prove(base string) {
 	})
 }
 
-// show requests the private feed, which is the public one by default, and returns the status;
-// 0: no response.
+// show requests the first owner's private feed with a header, and returns the status. The private
+// feed has the same content as the public one. The status is 0 if there is no response.
 func (r *runner) show(base string, t *ticket) int {
 	req, err := http.NewRequest(http.MethodGet, base+"/"+r.owners[0].name+"/private/"+asSaved, nil)
 	if err != nil {
@@ -79,7 +80,8 @@ func (r *runner) show(base string, t *ticket) int {
 	return res.StatusCode
 }
 
-// replay sends a header again that an earlier process accepted; false: there is none.
+// replay sends a header that an earlier process accepted, and checks that it is rejected. It
+// returns false if there is no such header or no response.
 func (r *runner) replay(base string) bool {
 	h := r.history
 	var t *ticket

@@ -16,41 +16,42 @@ import (
 	"cloudburst/lab/outside"
 )
 
-// postAuthor is the author of posts that are changed and deleted while the program crashes.
+// postAuthor is the author whose posts change while the program crashes.
 const postAuthor = "dee"
 
 const (
-	postWriters    = 2 // posts that are written at the same time
+	postWriters    = 2 // number of concurrent clients that write posts
 	writePause     = 5 * time.Millisecond
-	postsEach      = 40               // by one writer, so that older posts change too
-	notifiedWithin = 30 * time.Second // after the last start
+	postsEach      = 40               // maximum number of posts of one client, so that older posts also change
+	notifiedWithin = 30 * time.Second // maximum time for pending notifications after the last start
 )
 
-// line is one post in the view of its author. Its changes are sequential.
+// line is one post as its client knows it. The client changes the post in sequence.
 type line struct {
 	key      string
-	id       int64 // 0: unknown
+	id       int64 // ID of the post; 0 if unknown
 	revision int64
 	version  int
-	// may contains the possible texts of the post; "" means no post.
+	// may contains the possible texts of the post. The text "" means that the post does not
+	// exist.
 	may []string
-	// sure is the start of the last acknowledged change.
+	// sure is the time when the last acknowledged change started.
 	sure time.Time
 }
 
 func (l *line) text(v int) string { return fmt.Sprintf("%s, version %d.", l.key, v) }
 
-// writing contains the posts of the author and their notifications.
+// writing contains the posts of the author, and the notifications of a follower.
 type writing struct {
 	mu       sync.Mutex
 	lines    []*line
 	acks     int
-	asked    time.Time // last acknowledged registration of the follower
-	notified time.Time // last notification of the follower
+	asked    time.Time // time of the follower's last acknowledged registration
+	notified time.Time // time of the last notification to the follower
 	follow   *httptest.Server
 }
 
-// newWriting starts the server of the author's follower.
+// newWriting starts the callback server of the author's follower.
 func newWriting() (*writing, error) {
 	w := &writing{}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -59,7 +60,7 @@ func newWriting() (*writing, error) {
 	}
 	w.follow = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if c := r.URL.Query().Get("challenge"); c != "" {
-			_, _ = io.WriteString(rw, c) // the client may have crashed
+			_, _ = io.WriteString(rw, c) // an error means that the client has crashed
 			return
 		}
 		if r.Method == http.MethodPost {
@@ -73,10 +74,10 @@ func newWriting() (*writing, error) {
 	return w, nil
 }
 
-// writeLoop writes posts until ctx ends: in sequence, and sometimes an older one again.
+// writeLoop creates and changes posts in sequence until ctx ends.
 func (r *runner) writeLoop(ctx context.Context, n int) {
 	var mine []*line
-	for i := 0; ctx.Err() == nil; time.Sleep(writePause) { // the process runs in real time
+	for i := 0; ctx.Err() == nil; time.Sleep(writePause) { // the program is a real process, so this pause is real time
 		r.mu.Lock()
 		admin := r.admin
 		alive := r.base != ""
@@ -91,7 +92,7 @@ func (r *runner) writeLoop(ctx context.Context, n int) {
 		i++
 		switch open := slices.IndexFunc(mine, func(l *line) bool { return l.id == 0 }); {
 		case open >= 0:
-			r.create(ctx, c, mine[open]) // until the post exists
+			r.create(ctx, c, mine[open]) // repeat this until the post exists
 		case len(mine) < postsEach && r.rng.IntN(3) == 0:
 			l := &line{key: fmt.Sprintf("post %d of writer %d", len(mine), n), may: []string{""}}
 			mine = append(mine, l)
@@ -105,7 +106,8 @@ func (r *runner) writeLoop(ctx context.Context, n int) {
 	}
 }
 
-// create creates a post; a repeated call creates no other post.
+// create creates the post l. A repeated call creates no second post, because it uses the same
+// key.
 func (r *runner) create(ctx context.Context, c *client.Client, l *line) {
 	from, text, state := time.Now(), l.text(0), "published"
 	p, err := c.CreatePost(ctx, postAuthor, client.PostChange{Source: &text, State: &state}, l.key)
@@ -119,8 +121,8 @@ func (r *runner) create(ctx context.Context, c *client.Client, l *line) {
 	r.posts.acks++
 }
 
-// change edits, deletes or restores a post. Without an answer, the result is read from the next
-// process.
+// change edits, deletes or restores a post. If the previous change had no response, it reads the
+// post instead.
 func (r *runner) change(ctx context.Context, c *client.Client, l *line) {
 	if l.revision == 0 {
 		p, err := c.Post(ctx, postAuthor, l.id)
@@ -153,7 +155,7 @@ func (r *runner) change(ctx context.Context, c *client.Client, l *line) {
 	r.posts.acks++
 }
 
-// seen records the text of a post; an impossible text means a loss.
+// seen records the current text of a post. A text that is not possible means a loss.
 func (l *line) seen(p client.Post) {
 	text := p.Source
 	if p.State == "deleted" {
@@ -163,10 +165,10 @@ func (l *line) seen(p client.Post) {
 		l.may, l.revision = []string{text}, p.Revision
 		return
 	}
-	l.may = append(l.may, "lost") // reported at the end
+	l.may = append(l.may, "lost") // this text makes the check at the end fail
 }
 
-// followAuthor subscribes to the author's feed.
+// followAuthor subscribes the follower to the author's feed.
 func (r *runner) followAuthor() {
 	base := r.where()
 	if base == "" {
@@ -183,7 +185,7 @@ func (r *runner) followAuthor() {
 	}
 }
 
-// checkPosts compares the posts at the end with the acknowledged changes.
+// checkPosts compares the posts at the end of the run with the acknowledged changes.
 func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 	w := r.posts
 	c := &client.Client{Base: r.admin, HTTP: r.client}
@@ -209,7 +211,7 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 			broken = append(broken, fmt.Sprintf("post lost: %q is not in the feed", text))
 		}
 	}
-	// Pending notifications are sent soon after a start; no counter reports their end.
+	// No counter reports when pending notifications are complete, so wait for a limited time.
 	for end := time.Now().Add(min(r.Settle, notifiedWithin)); ctx.Err() == nil && w.unnotified(doc) && time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -224,8 +226,8 @@ func (r *runner) checkPosts(ctx context.Context) (broken []string, err error) {
 	return broken, nil
 }
 
-// last returns the time at which the last acknowledged change that is visible in the feed began. A
-// change of a post that is too old for the feed does not count.
+// last returns the start of the last acknowledged change whose text is in the feed document. It
+// ignores changes of posts that are too old for the feed.
 func (w *writing) last(doc string) (at time.Time) {
 	for _, l := range w.lines {
 		shown := len(l.may) == 1 && l.may[0] != "" && strings.Contains(doc, l.may[0])
@@ -236,7 +238,7 @@ func (w *writing) last(doc string) (at time.Time) {
 	return at
 }
 
-// follows reports whether the follower was registered at a change.
+// follows reports whether the follower was registered before the time at.
 func (w *writing) follows(at time.Time) bool { return !w.asked.IsZero() && at.After(w.asked) }
 
 func (w *writing) unnotified(doc string) bool {

@@ -12,8 +12,8 @@ import (
 	"cloudburst/lab/program"
 )
 
-// start starts the program and waits until it is ready. With mayCrash, CrashSignal can kill the
-// program before that; start then restarts it without a signal.
+// start starts the program and waits until the program is ready. If mayCrash is true, CrashSignal
+// can kill the program before it is ready. start then restarts the program without a signal.
 func (r *runner) start(ctx context.Context, mayCrash bool) (*program.Process, error) {
 	for {
 		if r.crashSignal = nil; mayCrash && r.CrashSignal != nil {
@@ -35,7 +35,7 @@ func (r *runner) startOnce(ctx context.Context) (*program.Process, error) {
 	r.history.started()
 	p, err := program.Start(ctx, program.Command{Binary: r.Binary, Dir: r.Dir, Data: r.Data, CrashSignal: r.crashSignal, Env: r.Env, Args: append([]string{
 		"--public-url", publicURL,
-		"--hub.retry", "100ms,200ms,400ms,400ms,400ms,400ms,400ms,400ms", // the next retry of WebSub is hours later
+		"--hub.retry", "100ms,200ms,400ms,400ms,400ms,400ms,400ms,400ms", // the next retry of a WebSub delivery is hours later
 		"--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
 		"--hub.callback-timeout", "6s",
 		"--hub.client-rate", "0", "--hub.host-rate", "0"}, r.Args...)})
@@ -49,7 +49,7 @@ func (r *runner) startOnce(ctx context.Context) (*program.Process, error) {
 			return nil, err
 		}
 	}
-	// Before new saves: the feeds that the crashed process left.
+	// Read the feeds that the crashed process left, before clients save new versions.
 	r.readAll(p.Base, slices.Concat(r.owners, r.fresh), asSaved)
 	r.fresh = nil
 	r.mu.Lock()
@@ -70,12 +70,12 @@ func (r *runner) where() string {
 	return r.base
 }
 
-// settle waits until the program has no pending work; false: timeout.
+// settle waits until the program has no pending work. It returns false after a timeout.
 func (r *runner) settle(ctx context.Context) (bool, error) {
 	return r.until(ctx, func(l outside.PendingWork) bool { return l == outside.PendingWork{} })
 }
 
-// until waits until done is true for some time.
+// until waits until done is true for five consecutive samples. It returns false after a timeout.
 func (r *runner) until(ctx context.Context, done func(outside.PendingWork) bool) (bool, error) {
 	calm, began, last := 0, time.Now(), outside.PendingWork{Pending: -1}
 	for end := began.Add(r.Settle); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -98,7 +98,7 @@ func (r *runner) until(ctx context.Context, done func(outside.PendingWork) bool)
 // operator returns a client of the admin API.
 func (r *runner) operator() *client.Client { return &client.Client{Base: r.admin, HTTP: r.client} }
 
-// export returns the export of the program.
+// export returns the program's current subscriptions.
 func (r *runner) export(ctx context.Context) (map[pair]outside.Subscription, error) {
 	list, err := outside.Subscriptions(ctx, r.operator())
 	all := map[pair]outside.Subscription{}

@@ -18,67 +18,67 @@ const (
 	answerIn       = time.Minute
 )
 
-// Options of a run. Zero fields mean the default in brackets.
+// Options are the options of a run. A zero value means the default in brackets.
 type Options struct {
-	Binary      string        // the program
-	Args        []string      // further flags of serve
-	Env         []string      // further environment
-	Dir         string        // an empty folder
-	Cycles      int           // crashes [50]
-	Enough      func() bool   // false extends the run, to at most ten times as many crashes [always true]
-	Seed        uint64        // of everything random here [1]
-	Feeds       int           // [8]
-	Callbacks   int           // on each of two hosts [12]
-	Clients     int           // concurrent clients [6]
-	Log         func(string)  // nil: no log
+	Binary      string        // path of the program's executable
+	Args        []string      // additional flags of "serve"
+	Env         []string      // additional environment variables
+	Dir         string        // path of an empty folder
+	Cycles      int           // number of crashes [50]
+	Enough      func() bool   // extends the run while it returns false, up to ten times Cycles [always true]
+	Seed        uint64        // seed of all random choices [1]
+	Feeds       int           // number of feeds [8]
+	Callbacks   int           // number of callbacks on each of two hosts [12]
+	Clients     int           // number of concurrent clients [6]
+	Log         func(string)  // receives log messages; nil means no log
 	MaxLifetime time.Duration // maximum lifetime of a process [400 ms]
-	TargetEvery int           // every n-th process is killed at a chosen moment [5]
-	Day         string        // instead of cycles one scripted day, which ends according to CLOUDBURSTDIE: before N, after N, lose N, count FILE
-	Settle      time.Duration // timeout of the last work [3 min]
-	LateWrites  time.Duration // how long a separate database can execute requests of a crashed process
+	TargetEvery int           // every n-th process is killed at a chosen time [5]
+	Day         string        // value of CLOUDBURSTDIE for one scripted day, which replaces the cycles: before N, after N, lose N, count FILE
+	Settle      time.Duration // timeout for the pending work at the end [3 min]
+	LateWrites  time.Duration // how long a separate database server can still execute requests of a crashed process
 
-	// The data folder can be on its own disk, which fails with the process.
-	Data        string                                              // its name [data, in Dir]
-	CrashSignal func() <-chan struct{}                              // called before a start: returns a channel that is closed to crash the process [a random time]
+	// The data folder can be on a simulated disk that fails together with the process.
+	Data        string                                              // path of the data folder [folder data in Dir]
+	CrashSignal func() <-chan struct{}                              // called before a start; returns a channel that is closed to crash the process [crash at a random time]
 	AfterCrash  func() error                                        // called after a crash, before the next start
-	AfterStart  func(ctx context.Context, base, admin string) error // a process is ready
+	AfterStart  func(ctx context.Context, base, admin string) error // called when a process is ready
 }
 
-// Report is the result of a run. Broken is empty if every guarantee was kept.
+// Report is the result of a run. Broken contains the violated guarantees.
 type Report struct {
 	Broken        []string
 	Crashes       int
 	Registered    int // acknowledged registrations
 	Cancelled     int
 	Pings         int // acknowledged pings of changes
-	Pending       int // of them acknowledged before the feed had answered
+	Pending       int // pings that were acknowledged before the feed responded
 	Live          int // subscriptions that were certainly active at the end
 	Notifications int
-	Refused       int // of them refused at once
-	Slow          int // of them answered late or never because of a crash
+	Refused       int // notifications that the callback rejected immediately
+	Slow          int // notifications with a late response, or with no response because of a crash
 	Duplicates    int
 
-	Requests  int // acknowledged requests for, and against, WebSub subscriptions
-	Confirmed int // of them confirmed subscriptions and renewals
-	Ended     int // WebSub subscriptions that their callbacks confirmed to be ended
+	Requests  int // acknowledged WebSub requests to subscribe or unsubscribe
+	Confirmed int // confirmed WebSub subscriptions and renewals
+	Ended     int // WebSub subscriptions that ended after their callbacks confirmed it
 	Declined  int // verifications that callbacks declined
 	Denied    int // denials that callbacks received
-	Contents  int // WebSub deliveries
-	Again     int // of them of a version that had been delivered before
+	Contents  int // WebSub notifications with content
+	Again     int // WebSub notifications of a version that the callback had already received
 	Signed    int
 	CNWS      int // acknowledged CNWS subscriptions
-	Sites     int // acknowledged pings of sites
-	Listed    int // of them found in the recent changes after a restart
+	Sites     int // acknowledged site pings
+	Listed    int // acknowledged site pings that the recent changes list after a restart
 	Published int // acknowledged pings over WebSub
 
 	Saved    int // acknowledged versions of hosted feeds
-	Served   int // documents of hosted feeds that were read
-	Rendered int // of them in another form than they were saved in
-	LetIn    int // headers that were accepted for a private feed
-	Replayed int // of them rejected after a crash, while still valid
+	Served   int // documents of hosted feeds that readers received
+	Rendered int // received documents in a rendered format, not as saved
+	LetIn    int // WSSE headers that were accepted for a private feed
+	Replayed int // accepted headers that were rejected after a crash, before they expired
 	Posts    int // acknowledged changes of posts
 
-	Starts  int           // processes that became ready
+	Starts  int           // number of processes that became ready
 	Slowest time.Duration // longest time from the start of a process until it was ready
 }
 
@@ -101,22 +101,22 @@ type runner struct {
 	client  *http.Client
 
 	owners      []owner // owners of the shared hosted feeds
-	reader      owner   // of the private feed of the first of them
+	reader      owner   // reader of the first owner's private feed
 	others      *http.Client
-	fresh       []owner // owners of feeds without a read since the last crash
+	fresh       []owner // owners whose feeds were not read since the last crash
 	posts       *writing
-	crashSignal <-chan struct{} // closed when the current process must crash; nil: never
+	crashSignal <-chan struct{} // closed when the current process must crash; nil if it is not crashed by a signal
 
 	mu     sync.Mutex
-	base   string // public address of the running process; "": no process runs
+	base   string // public base URL of the running process; "" if none runs
 	admin  string
 	busy   map[pair]bool
-	names  int               // sites that were named
-	tags   map[string]tagged // of hosted feeds, by path
+	names  int               // number of site names used so far
+	tags   map[string]tagged // key: path of a hosted feed; value: document in the reader's cache
 	report Report
 }
 
-// Run does one run.
+// Run runs the program, the clients and the crashes, and returns the result.
 func Run(ctx context.Context, o Options) (Report, error) {
 	def := func(v *int, d int) {
 		if *v == 0 {
@@ -215,7 +215,7 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 			}
 		} else {
 			select {
-			case <-time.After(time.Duration(r.rng.IntN(int(r.MaxLifetime))) + r.MaxLifetime/20): // the process runs in real time
+			case <-time.After(time.Duration(r.rng.IntN(int(r.MaxLifetime))) + r.MaxLifetime/20): // the program is a real process, so this is real time
 			case <-r.crashSignal:
 			}
 			if err := r.crash(p); err != nil {
@@ -227,7 +227,7 @@ func (r *runner) run(ctx context.Context) (Report, error) {
 	return r.last(ctx, func() { stop(); group.Wait() })
 }
 
-// last ends the run and returns its result; stop ends the clients.
+// last ends the run and returns its result. It calls stop to end the clients.
 func (r *runner) last(ctx context.Context, stop func()) (Report, error) {
 	there, more, err := r.end(ctx, stop)
 	if err != nil {
@@ -243,8 +243,9 @@ func (r *runner) last(ctx context.Context, stop func()) (Report, error) {
 	return counted, nil
 }
 
-// end starts one more process for the pending work, and another one without pending work. It
-// returns the export of the program; stop ends the clients.
+// end starts another process, which completes the pending work. It then crashes and restarts this
+// process without pending work. It returns the program's export and the violated guarantees. It
+// calls stop to end the clients.
 func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.Subscription, more []string, err error) {
 	p, err := r.start(ctx, false)
 	if err != nil {
@@ -258,7 +259,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 	}()
 	time.Sleep(r.MaxLifetime)
 	stop()
-	for i := range r.Feeds { // the last changes, while some callbacks still fail
+	for i := range r.Feeds { // make the last changes while some callbacks still fail
 		r.ping(r.where(), r.feed(i), overCloud)
 	}
 	if _, err := r.until(ctx, func(l outside.PendingWork) bool { return l.ShardsDue == 0 }); err != nil {
@@ -272,7 +273,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 		return nil, nil, err
 	}
 	if settled {
-		// A crash without work in progress repeats nothing.
+		// After a crash without pending work, the program must not repeat a notification.
 		r.history.do(func() { r.history.quiet = time.Now() })
 		if err := r.crash(p); err != nil {
 			return nil, nil, err
@@ -301,8 +302,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 
 func (r *runner) feed(n int) string { return fmt.Sprintf("%s/feed%d.xml", r.feeds.base, n) }
 
-// stop ends a process normally, which can take a while. For acknowledged work it counts as a
-// crash.
+// stop ends a process normally with SIGTERM. The checker treats the end like a crash.
 func (r *runner) stop(p *program.Process) error {
 	r.gone()
 	defer func() { r.history.now(func(l *lifetime, at time.Time) { l.ended = at }) }()
@@ -320,7 +320,7 @@ func (r *runner) crash(p *program.Process) error {
 	return r.afterCrash()
 }
 
-// afterCrash calls the hook of the disk after a crash.
+// afterCrash calls AfterCrash if it is set.
 func (r *runner) afterCrash() error {
 	if r.AfterCrash == nil {
 		return nil
@@ -328,17 +328,17 @@ func (r *runner) afterCrash() error {
 	return r.AfterCrash()
 }
 
-// clientLoop is one client with random requests until ctx ends.
+// clientLoop sends random requests as one client, until ctx ends.
 func (r *runner) clientLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		base := r.where()
 		if base == "" {
-			time.Sleep(2 * time.Millisecond) // no process runs
+			time.Sleep(2 * time.Millisecond) // no process is running
 			continue
 		}
 		feed := r.feed(r.rng.IntN(r.Feeds))
 		s, path := r.subs[r.rng.IntN(len(r.subs))], fmt.Sprintf("/cb%d", r.rng.IntN(r.Callbacks))
-		other := fmt.Sprint(r.rng.IntN(r.Callbacks / 3)) // fewer callbacks for the other protocols, with more events each
+		other := fmt.Sprint(r.rng.IntN(r.Callbacks / 3)) // the other protocols have fewer callbacks, so that each callback has more events
 		switch n := r.rng.IntN(20); {
 		case n < 7:
 			r.ping(base, feed, endpoint(r.rng.IntN(endpoints)))
@@ -358,7 +358,7 @@ func (r *runner) clientLoop(ctx context.Context) {
 	}
 }
 
-// secret returns a new secret, or sometimes none.
+// secret returns a new secret, or sometimes "".
 func (r *runner) secret() string {
 	if r.rng.IntN(5) == 0 {
 		return ""
@@ -376,8 +376,8 @@ const (
 	endpoints = 3
 )
 
-// ping changes a feed and pings it. Only one client changes a feed at a time, so that the time
-// of each version is certain.
+// ping changes a feed and pings it. Only one client at a time changes a feed, so that the time of
+// each version is certain.
 func (r *runner) ping(base, feed string, by endpoint) {
 	if !r.hold(pair{feed: feed}) {
 		return
@@ -416,8 +416,9 @@ func (r *runner) cancel(base, feed string, s *subscribers, path string) {
 	r.subscription(base, feed, s, path, "cancel", r.history.cancels, &r.report.Cancelled)
 }
 
-// subscription registers or cancels, with a domain: the consent is a GET, so that
-// every POST a callback sees is a notification.
+// subscription registers or cancels a subscription with a domain parameter. The program then
+// verifies the callback with a GET request, so every POST request to a callback is a
+// notification.
 func (r *runner) subscription(base, feed string, s *subscribers, path, endpoint string, to map[pair][]call, count *int) {
 	p := pair{feed, s.base + path}
 	if !r.hold(p) {
@@ -449,12 +450,13 @@ func (r *runner) free(p pair) {
 	delete(r.busy, p)
 }
 
-// post sends a form; see send.
+// post sends a form with send.
 func (r *runner) post(to string, form url.Values, status int, good string) call {
 	return r.send(to, "application/x-www-form-urlencoded", form.Encode(), status, good)
 }
 
-// send posts a body. It is acknowledged by that status with good in the answer.
+// send posts a body. The call counts as acknowledged if the response has the given status and
+// contains good.
 func (r *runner) send(to, kind, body string, status int, good string) call {
 	a := outside.Send(context.Background(), r.client, http.MethodPost, to, kind, body)
 	return call{from: a.From, to: a.To, ok: a.Good(status, good), unsure: a.Err != nil, late: r.LateWrites}

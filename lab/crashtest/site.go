@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// pingSite pings the site of a feed, in the form of weblogs.com.
+// pingSite sends a ping for the website of a feed with the weblogs.com protocol.
 func (r *runner) pingSite(base, feed string) call {
 	var n int
 	r.mu.Lock()
@@ -29,7 +29,7 @@ func (r *runner) pingSite(base, feed string) call {
 	return c
 }
 
-// registerCNWS subscribes over CNWS.
+// registerCNWS subscribes a callback to a feed over CNWS.
 func (r *runner) registerCNWS(base, feed string, s *subscribers, path string) {
 	p := pair{feed, s.base + path}
 	if !r.hold(p) {
@@ -49,8 +49,8 @@ func (r *runner) postXML(to, body, good string) call {
 	return r.send(to, "text/xml", body, http.StatusOK, good)
 }
 
-// lists checks that site pings acknowledged before this process are in the recent changes, and
-// counted.
+// lists checks the site pings that were acknowledged before this process started. The recent
+// changes must list and count them.
 func (r *runner) lists(ctx context.Context, base string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/changes.xml", nil)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *runner) lists(ctx context.Context, base string) error {
 			if r.report.Listed++; !there[name] {
 				h.violations = append(h.violations, fmt.Sprintf("not listed: the ping of %q, acknowledged at %s", name, at.Format(clock)))
 			}
-			delete(h.listed, name) // the list covers one hour, and is limited
+			delete(h.listed, name) // check each ping once, because the list is limited to one hour
 		}
 		if list.Count < r.report.Listed {
 			h.violations = append(h.violations, fmt.Sprintf("not counted: changes.xml counts %d, and %d were acknowledged", list.Count, r.report.Listed))

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// targetedCrash contains the feeds and callbacks of a crash at a chosen moment. No later change of
-// them hides a loss.
+// targetedCrash contains the feeds and callbacks of a crash at a chosen time. The feeds do not
+// change later, so no later change can hide a loss.
 type targetedCrash struct {
 	base   string
 	s      *subscribers
 	name   string
 	feeds  []string
-	cloud  []string // paths of callbacks, one per feed
+	cloud  []string // paths of callbacks, one for each feed
 	websub []string
 	cnws   []string
-	owners []owner // owners of hosted feeds
+	owners []owner // owners of the hosted feeds
 	last   sync.WaitGroup
 }
 
-// prepareCrash brings the program to a state in which a crash easily loses pending work, and returns
-// then. over makes all feeds and callbacks fast again.
+// prepareCrash brings the program to a state in which a crash is likely to lose pending work, and
+// returns in this state. over makes all feeds and callbacks fast again.
 func (r *runner) prepareCrash(ctx context.Context, n int) (over func(), err error) {
 	t := &targetedCrash{base: r.where(), s: r.subs[n%len(r.subs)], name: fmt.Sprintf("targeted%d", n)}
 	for i := range 3 {
@@ -57,7 +57,7 @@ func (r *runner) prepareCrash(ctx context.Context, n int) (over func(), err erro
 	return func() { calm(); t.last.Wait() }, nil
 }
 
-// await waits for the verifications of acknowledged requests.
+// await waits until the acknowledged requests are verified, or until a timeout.
 func (r *runner) await(list ...*request) {
 	for end := time.Now().Add(requestTimeout); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		open := false
@@ -72,8 +72,8 @@ func (r *runner) await(list ...*request) {
 	}
 }
 
-// slowFeeds pings slow feeds at each endpoint, and subscribes to them. It returns when the
-// pings and subscriptions are acknowledged, before the feeds are read.
+// slowFeeds pings slow feeds at different endpoints and subscribes to them. It returns when the
+// pings and subscriptions are acknowledged, but before the feeds respond.
 func (r *runner) slowFeeds(t *targetedCrash) (over func()) {
 	var group sync.WaitGroup
 	for i, feed := range t.feeds {
@@ -90,8 +90,8 @@ func (r *runner) slowFeeds(t *targetedCrash) (over func()) {
 	}
 }
 
-// slowCallbacks pings, and returns during calls of callbacks that are slower than the limit of
-// a shard.
+// slowCallbacks pings feeds, and returns while slow callbacks are being notified. The callbacks
+// are slower than a shard waits for them.
 func (r *runner) slowCallbacks(t *targetedCrash) (over func()) {
 	var called <-chan struct{}
 	for i := range t.feeds {
@@ -114,10 +114,10 @@ func (r *runner) slowCallbacks(t *targetedCrash) (over func()) {
 	}
 }
 
-// rightAfter cancels a subscription, sends requests and a site ping, and returns as soon as all
-// are acknowledged; sometimes it also waits for their verifications.
+// rightAfter cancels a subscription, sends WebSub requests and a site ping. It returns shortly
+// after all requests are acknowledged, sometimes after their verifications.
 func (r *runner) rightAfter(t *targetedCrash) {
-	// A declined request changes nothing; the next content shows it.
+	// The callback declines this request, so the next content must have the old signature.
 	r.await(r.ask(t.base, subscribe, t.feeds[0], t.s, t.websub[0], r.secret(), false))
 	r.ping(t.base, t.feeds[0], overWebSub)
 	var group sync.WaitGroup

@@ -19,10 +19,10 @@ const (
 	unsubscribe = "unsubscribe"
 	denied      = "denied"
 
-	firstLease = 10_000 // seconds; each request for a subscription asks for another one
+	firstLease = 10_000 // in seconds; each subscription request asks for a different lease
 
 	publicURL = "http://hub.invalid" // public URL of the program
-	changedAt = "X-Hub-Changed-At"   // every notification has it, and no request for consent
+	changedAt = "X-Hub-Changed-At"   // every notification has this header, and no verification has it
 )
 
 // request is a WebSub request to subscribe or unsubscribe.
@@ -30,8 +30,8 @@ type request struct {
 	pair
 	mode   string
 	secret string
-	lease  int  // seconds; unique, so that a callback can match a verification to its request
-	agreed bool // the answer of the callback
+	lease  int  // in seconds; unique, so that a verification identifies its request
+	agreed bool // whether the callback confirms the verification
 	call
 }
 
@@ -41,19 +41,20 @@ type verification struct {
 	lease  int
 	at     time.Time
 	yes    bool
-	reason string // denied
+	reason string // reason of a denial
 }
 
 // content is the content of a delivery.
 type content struct {
 	topic   string
 	version int
-	wrong   string // a fault independent of the receiver; "": none
+	wrong   string // error in the content that does not depend on the receiver; "" for none
 	signed  bool
-	secret  string // secret of the signature; "": unknown
+	secret  string // secret that the signature was made with; "" if unknown
 }
 
-// ask sends a WebSub request. It is recorded for the callback before it is sent.
+// ask sends a WebSub request. It records the request before it sends it, because the callback may
+// be verified before the response.
 func (r *runner) ask(base, mode, feed string, s *subscribers, path, secret string, agreed bool) *request {
 	q := &request{pair: pair{feed, s.base + path}, mode: mode, secret: secret, agreed: agreed}
 	if !r.hold(q.pair) {
@@ -83,7 +84,8 @@ func (r *runner) ask(base, mode, feed string, s *subscribers, path, secret strin
 	return q
 }
 
-// recordVerification records a verification, and returns the answer of the callback.
+// recordVerification records a verification or denial, and returns whether the callback confirms
+// it.
 func (h *history) recordVerification(p pair, v url.Values) (yes bool) {
 	q := verification{mode: v.Get("hub.mode"), at: time.Now(), reason: v.Get("hub.reason")}
 	q.lease, _ = strconv.Atoi(v.Get("hub.lease_seconds"))
@@ -109,7 +111,7 @@ func (h *history) recordVerification(p pair, v url.Values) (yes bool) {
 	return q.yes
 }
 
-// verificationsOf returns the verifications of q.
+// verificationsOf returns the verifications that may belong to q.
 func (h *history) verificationsOf(q *request) (list []verification) {
 	for _, a := range h.verifications[q.pair] {
 		if a.mode == q.mode && a.lease == q.lease {
@@ -119,7 +121,7 @@ func (h *history) verificationsOf(q *request) (list []verification) {
 	return list
 }
 
-// contentOf checks a delivery as a subscriber.
+// contentOf checks the links, the content and the signature of a delivery, as a subscriber does.
 func (h *history) contentOf(head http.Header, body []byte, callback string) *content {
 	c := &content{}
 	for link := range strings.SplitSeq(head.Get("Link"), ", ") {
@@ -152,7 +154,8 @@ func (h *history) contentOf(head http.Header, body []byte, callback string) *con
 	return c
 }
 
-// versionOf returns the version of a content, or its fault.
+// versionOf returns the version of a feed's content. wrong describes an error in the content, or
+// is "".
 func (h *history) versionOf(topic, kind string, body []byte) (v int, wrong string) {
 	if user, form, ok := hostedTopic(topic); ok {
 		return h.hostedVersion(user, form, kind, body)
@@ -170,9 +173,8 @@ func (h *history) versionOf(topic, kind string, body []byte) (v int, wrong strin
 	return v, ""
 }
 
-// effect returns the time at which the effect of a confirmation at t is certain. A process that
-// crashes before it writes the confirmation leaves the request to the next process, which
-// verifies again.
+// effect returns the time at which a confirmation at t has certainly taken effect. If the process
+// crashes before it stores the confirmation, the next process sends the verification again.
 func (h *history) effect(t time.Time) time.Time {
 	if l := h.lifetimes[h.lifetimeAt(t)]; !l.ended.IsZero() {
 		return l.ended.Add(h.lateWrites)
@@ -180,8 +182,8 @@ func (h *history) effect(t time.Time) time.Time {
 	return t.Add(requestTimeout)
 }
 
-// confirm converts confirmations of callbacks to registrations, from the first confirmation
-// until their effect is certain, and to cancels.
+// confirm converts the confirmations of callbacks to registrations and cancels. A registration
+// lasts from the first confirmation until its effect is certain.
 func (h *history) confirm(r *Report) {
 	for p, list := range h.requests {
 		for _, q := range list {
@@ -193,7 +195,7 @@ func (h *history) confirm(r *Report) {
 				r.Confirmed++
 			}
 		}
-		for _, g := range h.received[p] { // a notified callback is subscribed
+		for _, g := range h.received[p] { // a callback that receives notifications is subscribed
 			h.proofs[p] = append(h.proofs[p], call{from: h.lifetimes[h.lifetimeAt(g.conn)].started, to: g.at, ok: true})
 		}
 		var last *verification
@@ -206,17 +208,17 @@ func (h *history) confirm(r *Report) {
 				last = &a
 			}
 		}
-		if n := len(h.cancels[p]); last != nil { // not replaced: the cancel must take effect
+		if n := len(h.cancels[p]); last != nil { // nothing replaced this cancel, so it must take effect
 			h.cancels[p][n-1].ok, h.cancels[p][n-1].unsure = true, false
 			r.Ended++
 		}
 	}
 }
 
-// confirmed returns the result of a request for a subscription that its callback confirmed.
-// The result is sure unless a later verification, of another subscription or a cancel, may have
-// replaced the request before it took effect. A confirmed cancel removes an earlier pending
-// request, for example one that a crashed process left.
+// confirmed returns the outcome of a subscription request that its callback confirmed. The
+// outcome is unsure if a later verification may have replaced the request before it took effect.
+// Such a verification belongs to another subscription request or to a cancel. A confirmed cancel
+// also removes an earlier pending request, for example one that a crashed process left.
 func (h *history) confirmed(q *request) (c call, found bool) {
 	var last time.Time
 	for _, a := range h.verifications[q.pair] {
@@ -237,8 +239,8 @@ func (h *history) confirmed(q *request) (c call, found bool) {
 	return c, found
 }
 
-// left reports whether the process of time t crashed before another time, so that a confirmation
-// at t may have no effect.
+// left reports whether the process that ran at time t crashed before another time. A confirmation
+// at t may then have no effect.
 func (h *history) left(t, before time.Time) bool {
 	ended := h.lifetimes[h.lifetimeAt(t)].ended
 	return !ended.IsZero() && ended.Before(before)
@@ -254,8 +256,8 @@ func (h *history) shown(q *request) (t time.Time, found bool) {
 	return t, found
 }
 
-// permitted reports whether secret can be the secret of p at t, during a lifetime that began at begun: the
-// secret of a confirmed request that is not certainly replaced.
+// permitted reports whether secret can be the secret of p at time t, in a lifetime that started
+// at begun. It can be the secret of any confirmed request that is not certainly replaced.
 func (h *history) permitted(p pair, secret string, t, begun time.Time) bool {
 	type state struct {
 		*request

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A process crashed after a callback had confirmed a second subscription with another secret.
-// A later confirmed cancel can remove that request before it is decided; until then the first
+// A process crashed after a callback had confirmed a second subscription with another secret. A
+// later confirmed cancel can remove this request before it takes effect. Until then, the first
 // secret is valid.
 func TestOldSecretStaysAcceptedWhileTheNewOneIsUncertain(t *testing.T) {
 	t.Parallel()
@@ -17,8 +17,8 @@ func TestOldSecretStaysAcceptedWhileTheNewOneIsUncertain(t *testing.T) {
 	renewed := &request{pair: p, mode: subscribe, secret: "new", lease: 2, agreed: true}
 	for name, c := range map[string]struct {
 		lifetimes []lifetime
-		end       []verification // after the second subscription was confirmed at 30
-		want      bool           // the old secret is valid at 80
+		end       []verification // verifications after the second subscription was confirmed at time 30
+		want      bool           // whether the old secret is valid at time 80
 	}{
 		"no crash":                                     {[]lifetime{{started: at(10)}}, nil, false},
 		"a crash without later requests":               {[]lifetime{{started: at(10), ended: at(31)}, {started: at(40)}}, nil, false},
