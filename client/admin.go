@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// Admin has the calls of administrators.
+// Admin calls the endpoints for administrators.
 type Admin struct{ *Client }
 
 // AuditEntry is one action in the audit log.
 type AuditEntry struct {
 	ID      string    `json:"id"`
 	At      time.Time `json:"at"`
-	Actor   string    `json:"actor,omitempty"`   // user; missing: the operator
-	Action  string    `json:"action"`            // such as user.disable
-	Object  string    `json:"object,omitempty"`  // user, setting, host, file …
-	Detail  string    `json:"detail,omitempty"`  // such as the new value
+	Actor   string    `json:"actor,omitempty"`   // name of the user who acted; missing: the operator
+	Action  string    `json:"action"`            // kind of the action, such as user.disable
+	Object  string    `json:"object,omitempty"`  // object of the action, such as a user, setting, host or file
+	Detail  string    `json:"detail,omitempty"`  // further data, such as the new value
 	Address string    `json:"address,omitempty"` // IP address of the actor
-	Via     string    `json:"via"`               // page or api
-	Failed  string    `json:"failed,omitempty"`  // why the action had no effect
+	Via     string    `json:"via"`               // interface that the actor used: page or api
+	Failed  string    `json:"failed,omitempty"`  // reason why the action had no effect; missing: it succeeded
 }
 
 // AuditQuery selects entries of the audit log. A zero field does not restrict the result.
 type AuditQuery struct {
-	Actor  string // exactly this user; "-" is the operator
+	Actor  string // actions of exactly this user; "-": the operator
 	Action string // this action, or all actions of a kind: user, setting, block, subscription, backup
-	Match  string // part of the object or detail
+	Match  string // text that Object or Detail contains
 	Limit  int    // maximum number of entries; 0 means all
 }
 
@@ -49,7 +49,7 @@ func (c Admin) Audit(ctx context.Context, q AuditQuery) iter.Seq2[AuditEntry, er
 	})
 }
 
-// SetAdministrator makes a user an administrator, or takes the role away.
+// SetAdministrator makes a user an administrator (on) or revokes the role.
 func (c Admin) SetAdministrator(ctx context.Context, name string, on bool) (User, error) {
 	var u User
 	path, err := userPath("/v1/users/", name, "administrator")
@@ -59,8 +59,8 @@ func (c Admin) SetAdministrator(ctx context.Context, name string, on bool) (User
 	return u, err
 }
 
-// DeleteUser deletes a user with everything that they stored. It cannot be undone, and no user can
-// take the name again.
+// DeleteUser deletes a user and everything that the user stored. The deletion cannot be undone, and
+// no user can take the name again.
 func (c Admin) DeleteUser(ctx context.Context, name string) error {
 	path, err := userPath("/v1/users/", name)
 	if err != nil {
@@ -72,24 +72,25 @@ func (c Admin) DeleteUser(ctx context.Context, name string) error {
 // Invite is an invitation to create one account.
 type Invite struct {
 	ID        string     `json:"id"`
-	Note      string     `json:"note,omitempty"` // person for whom the invitation is
+	Note      string     `json:"note,omitempty"` // note of the creator, such as the name of the invited person
 	CreatedAt time.Time  `json:"created_at"`
-	CreatedBy string     `json:"created_by,omitempty"` // user; missing: the operator
+	CreatedBy string     `json:"created_by,omitempty"` // name of the administrator who created the invitation; missing: the operator
 	ExpiresAt time.Time  `json:"expires_at"`
 	UsedAt    *time.Time `json:"used_at,omitempty"`
 	UsedBy    string     `json:"used_by,omitempty"`
-	// URL is the link to send. It is set only in the response that creates the invitation.
+	// URL is the link to send to the invited person. It is set only in the response that creates the
+	// invitation.
 	URL string `json:"url,omitempty"`
 }
 
-// Invite creates an invitation that is valid for some days, 1 to 90.
+// Invite creates an invitation that is valid for 1 to 90 days.
 func (c Admin) Invite(ctx context.Context, note string, days int) (Invite, error) {
 	var i Invite
 	err := c.call(ctx, "POST", "/v1/invites", nil, map[string]any{"note": note, "days": days}, &i)
 	return i, err
 }
 
-// Invites lists the invitations, newest first. limit 0 means all.
+// Invites lists the invitations, newest first. limit is the maximum number of invitations; 0: all.
 func (c Admin) Invites(ctx context.Context, limit int) iter.Seq2[Invite, error] {
 	return pages(limit, url.Values{}, func(v url.Values) ([]Invite, string, error) {
 		var page struct {
@@ -110,16 +111,16 @@ func (c Admin) RevokeInvite(ctx context.Context, id string) error {
 	return c.call(ctx, "DELETE", path, nil, nil, nil)
 }
 
-// Block is a host, network or topic that the server neither reads nor notifies.
+// Block is a host, network or topic that is blocked: the server neither reads it nor notifies it.
 type Block struct {
-	Kind      string    `json:"kind"` // host, network or topic
+	Kind      string    `json:"kind"` // kind of what is blocked: host, network or topic
 	Value     string    `json:"value"`
 	Reason    string    `json:"reason,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
-	CreatedBy string    `json:"created_by,omitempty"` // user; missing: the operator
+	CreatedBy string    `json:"created_by,omitempty"` // name of the administrator who created the block; missing: the operator
 }
 
-// Blocks lists the blocks, by kind and value.
+// Blocks lists the blocks, sorted by kind and value.
 func (c Admin) Blocks(ctx context.Context) ([]Block, error) {
 	var page struct {
 		Blocks []Block `json:"blocks"`
@@ -128,14 +129,14 @@ func (c Admin) Blocks(ctx context.Context) ([]Block, error) {
 	return page.Blocks, err
 }
 
-// AddBlock blocks a host with its subdomains, a network, or the URL of a feed.
+// AddBlock blocks what: a host with its subdomains, a network, or the URL of a feed.
 func (c Admin) AddBlock(ctx context.Context, what, reason string) (Block, error) {
 	var b Block
 	err := c.call(ctx, "POST", "/v1/blocks", nil, map[string]string{"block": what, "reason": reason}, &b)
 	return b, err
 }
 
-// RemoveBlock ends a block that is given as for AddBlock.
+// RemoveBlock ends the block of what, in the form of AddBlock.
 func (c Admin) RemoveBlock(ctx context.Context, what string) error {
 	return c.call(ctx, "DELETE", "/v1/blocks", url.Values{"block": {what}}, nil, nil)
 }
@@ -143,10 +144,10 @@ func (c Admin) RemoveBlock(ctx context.Context, what string) error {
 // Setting is a setting of the running server.
 type Setting struct {
 	Name    string `json:"name"`
-	Value   string `json:"value"` // passwords are hidden
+	Value   string `json:"value"` // value, without passwords
 	Default string `json:"default"`
 	Source  string `json:"source"`           // default, profile, file, environment or flag
-	Origin  string `json:"origin,omitempty"` // name of the flag, variable, file or profile
+	Origin  string `json:"origin,omitempty"` // name of the flag, variable, file or profile that sets the value
 }
 
 // Config lists the settings of the running server.
@@ -162,12 +163,12 @@ func (c Admin) Config(ctx context.Context) ([]Setting, error) {
 type ChangedSetting struct {
 	Name       string     `json:"name"`
 	Value      string     `json:"value"`                // value in force
-	Configured string     `json:"configured"`           // by flag, environment, file or default
-	ChangedAt  *time.Time `json:"changed_at,omitempty"` // missing: the configured value is in force
+	Configured string     `json:"configured"`           // value set by flag, environment, file or default
+	ChangedAt  *time.Time `json:"changed_at,omitempty"` // time of the change; missing: the configured value is in force
 	ChangedBy  string     `json:"changed_by,omitempty"`
 }
 
-// Settings lists the settings that can be changed while the server runs, by name.
+// Settings lists the settings that can be changed while the server runs, sorted by name.
 func (c Admin) Settings(ctx context.Context) ([]ChangedSetting, error) {
 	var page struct {
 		Settings []ChangedSetting `json:"settings"`
@@ -199,7 +200,7 @@ func (c Admin) ResetSetting(ctx context.Context, name string) (ChangedSetting, e
 // StoredBackup is a backup in the folder backups of the data folder.
 type StoredBackup struct {
 	Name string    `json:"name"`
-	Size int64     `json:"size"` // bytes
+	Size int64     `json:"size"` // size of the backup in bytes
 	At   time.Time `json:"at"`
 }
 
@@ -212,7 +213,8 @@ func (c Admin) Backups(ctx context.Context) ([]StoredBackup, error) {
 	return page.Backups, err
 }
 
-// VerifyBackup compares a backup with the SHA-256 in it and returns the sum; "" if it has none.
+// VerifyBackup compares the content of a backup with the SHA-256 that the backup contains. It
+// returns the SHA-256; "": the backup contains none.
 func (c Admin) VerifyBackup(ctx context.Context, name string) (sum string, err error) {
 	var out struct {
 		SHA256 string `json:"sha256"`

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Readers is a report of the audience of a user's feeds. Count is the sum of Services, Programs,
+// Readers is a report about the readers of a user's feeds. Count is the sum of Services, Programs,
 // Push and Private.
 type Readers struct {
 	User       string    `json:"user"`
@@ -15,31 +15,31 @@ type Readers struct {
 	WindowDays int       `json:"window_days"` // days without a request after which a reader no longer counts
 	Count      int64     `json:"readers"`
 
-	Services      int64        `json:"services"`          // readers that feed services report they fetch for
-	Programs      int64        `json:"programs"`          // feed readers that fetch for one person each
-	Once          int64        `json:"once"`              // the part of Programs that fetched only once so far
-	Push          int64        `json:"push"`              // push subscriptions that none of the above counts
-	Subscriptions int64        `json:"subscriptions"`     // all push subscriptions
-	Private       int64        `json:"private"`           // secrets of the private feed that were used
-	Browsers      int64        `json:"browsers"`          // requests by browsers; not in Count
-	Robots        int64        `json:"robots"`            // requests by robots; not in Count
+	Services      int64        `json:"services"`          // number of readers that feed services report
+	Programs      int64        `json:"programs"`          // number of feed readers that each fetch the feed for one person
+	Once          int64        `json:"once"`              // number of Programs that have fetched the feed only once
+	Push          int64        `json:"push"`              // number of push subscriptions of readers that neither Services nor Programs contains
+	Subscriptions int64        `json:"subscriptions"`     // number of all push subscriptions
+	Private       int64        `json:"private"`           // number of secrets of the private feed that were used
+	Browsers      int64        `json:"browsers"`          // number of requests by browsers; not in Count
+	Robots        int64        `json:"robots"`            // number of requests by robots; not in Count
 	Partial       bool         `json:"partial,omitempty"` // the report covers only part of a large audience
 	Here          int64        `json:"here"`              // people of this server who follow the user; Services counts them
-	HereNames     []string     `json:"here_names"`        // of those who show whom they follow
+	HereNames     []string     `json:"here_names"`        // names of those of these people who show whom they follow
 	Mail          MailReaders  `json:"mail"`              // subscribers by e-mail; not in Count
-	ServiceList   []Service    `json:"service_list"`      // largest first
-	ProgramList   []NamedCount `json:"program_list"`      // by name, largest first
+	ServiceList   []Service    `json:"service_list"`      // feed services, the service with the most readers first
+	ProgramList   []NamedCount `json:"program_list"`      // feed readers by name, the largest number first
 	PushList      []NamedCount `json:"push_list"`         // push subscriptions by protocol
 	Formats       []NamedCount `json:"formats"`           // readers by feed format; "" is the document as saved
-	Days          []Day        `json:"days"`              // oldest first, today last
+	Days          []Day        `json:"days"`              // history, oldest day first and today last
 }
 
 // MailReaders counts the addresses that receive the posts of a user by e-mail.
 type MailReaders struct {
-	Each    int64 `json:"each"` // each post at once
+	Each    int64 `json:"each"` // addresses that receive each post at once
 	Daily   int64 `json:"daily"`
 	Weekly  int64 `json:"weekly"`
-	Waiting int64 `json:"waiting"` // not confirmed yet
+	Waiting int64 `json:"waiting"` // addresses whose owners have not confirmed yet
 }
 
 // Service is a feed service that fetches a feed once for many readers.
@@ -50,13 +50,13 @@ type Service struct {
 	LastAt      time.Time `json:"last_at"`
 }
 
-// NamedCount is a count with the name of the counted thing.
+// NamedCount is a number with the name of what is counted.
 type NamedCount struct {
 	Name  string `json:"name"`
 	Count int64  `json:"n"`
 }
 
-// Day holds the counts of one day.
+// Day has the numbers of requests and readers on one day.
 type Day struct {
 	Day         time.Time `json:"day"` // midnight UTC at the start of the day
 	Readers     int64     `json:"readers"`
@@ -65,11 +65,11 @@ type Day struct {
 	Push        int64     `json:"push"`
 	Private     int64     `json:"private"`
 	Requests    int64     `json:"requests"`
-	NotModified int64     `json:"not_modified"` // requests answered with 304, part of Requests
+	NotModified int64     `json:"not_modified"` // requests with the response 304; Requests includes them
 }
 
-// Readers returns a report of the audience of a user's feeds, with a history of the given number of
-// days. Zero means 30 days.
+// Readers returns a report about the readers of a user's feeds. The report has a history of the
+// last days; 0 means 30 days.
 func (c *Client) Readers(ctx context.Context, user string, days int) (Readers, error) {
 	var out Readers
 	path, err := userPath("/v1/users/", user, "readers")

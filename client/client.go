@@ -3,8 +3,8 @@
 //
 // The admin listener has no authentication: every program that can connect has full access. By
 // default it is therefore bound to a loopback address, and the client sends no credentials. The
-// endpoints of [River] and those for posts, files and profiles are also available on the public
-// listener, where each request needs a token: see [Client.Token].
+// endpoints of [River] and the endpoints for posts, files and profiles are also available on the
+// public listener. There each request needs a token; see [Client.Token].
 //
 // The OpenAPI document at /v1/openapi.json describes the API. The fields of the types here have the
 // JSON names of that document. Start with [Client]:
@@ -42,22 +42,22 @@ type HTTPClient interface {
 }
 
 // Client calls the API of one server. The zero Client calls DefaultBase. A Client is safe for
-// concurrent use if its HTTP field is.
+// concurrent use if its HTTP field is safe for concurrent use.
 type Client struct {
 	Base string     // scheme://host:port; "" means DefaultBase
-	HTTP HTTPClient // nil means a new client without a timeout: use the context to limit a call
-	// Token is sent as a bearer token with each request. The public listener requires one; the
+	HTTP HTTPClient // nil means a new client without a timeout; limit the time of a call with the context
+	// Token is sent as a bearer token with each request. The public listener requires a token; the
 	// admin listener does not.
 	Token string
 }
 
-// Error is a response without a success status.
+// Error is a response with a status that reports a failure.
 type Error struct {
 	Status     int           `json:"-"`       // HTTP status code
 	Code       string        `json:"code"`    // stable name such as invalid, not-found or unavailable
 	Message    string        `json:"message"` // one sentence for people
 	Field      string        `json:"field"`   // invalid field of the request, such as title or enclosures[2].url; "" if no single field is invalid
-	RetryAfter time.Duration `json:"-"`       // how long to wait before the next attempt; 0 if the response has no such header
+	RetryAfter time.Duration `json:"-"`       // minimum time until the next attempt; 0: the response has no Retry-After header
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -74,8 +74,8 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// maxAnswer is the maximum size of a JSON response in bytes, many times that of a page of 1,000
-// long rows.
+// maxAnswer is the maximum size of a JSON response in bytes. It is many times the size of a page of
+// 1,000 long rows.
 const maxAnswer = 64 << 20
 
 func (c *Client) base() string {
@@ -92,12 +92,12 @@ func (c *Client) http() HTTPClient {
 	return &http.Client{}
 }
 
-// call sends one request and decodes the response into out, unless out is nil.
+// call sends one request. If out is not nil, it decodes the response into out.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, in, out any) error {
 	return c.callWith(ctx, method, path, query, http.Header{}, in, out)
 }
 
-// callWith is like call with additional request headers.
+// callWith is like call but also sends the headers in header.
 func (c *Client) callWith(ctx context.Context, method, path string, query url.Values, header http.Header, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -122,7 +122,8 @@ func (c *Client) callWith(ctx context.Context, method, path string, query url.Va
 	return nil
 }
 
-// send returns a response with a success status. The caller closes its body.
+// send sends a request and returns the response if its status reports success. The caller must
+// close the body.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader) (*http.Response, error) {
 	target := c.base() + path
 	if len(query) > 0 {
@@ -145,7 +146,8 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		// Drop the method and the full URL, which *url.Error adds: Base is enough.
+		// Remove the method and the full URL, which *url.Error adds to the text; the error already
+		// has Base.
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
 		}

@@ -24,8 +24,8 @@ func (c *Client) Sweep(ctx context.Context) (SweepResult, error) {
 	return r, err
 }
 
-// Backup makes the server write a consistent copy of its database to a file. The path is absolute,
-// is on the server, and must not exist yet.
+// Backup makes the server write a consistent copy of its database to a file. file is an absolute
+// path on the server, and the file must not exist yet.
 func (c *Client) Backup(ctx context.Context, file string) (Backup, error) {
 	return c.BackupTo(ctx, BackupOptions{File: file})
 }
@@ -45,11 +45,12 @@ func (c *Client) Installation(ctx context.Context) (Installation, error) {
 	return r, err
 }
 
-// RemoveQuery selects subscriptions by exact values. Topic or Callback must be set; an empty field
-// matches every value.
+// RemoveQuery selects subscriptions by exact values. An empty field matches every value, but Topic
+// or Callback must be set.
 type RemoveQuery struct{ Topic, Callback, Protocol string }
 
-// Remove ends the selected subscriptions and returns them. It is not an error if none match.
+// Remove ends the selected subscriptions and returns them. It returns no error if no subscription
+// matches.
 func (c *Client) Remove(ctx context.Context, q RemoveQuery) ([]Subscription, error) {
 	v := url.Values{}
 	set(v, "topic", q.Topic)
@@ -60,17 +61,17 @@ func (c *Client) Remove(ctx context.Context, q RemoveQuery) ([]Subscription, err
 	return r.Removed, err
 }
 
-// Export writes all active subscriptions to w as JSON Lines, in a stable order, and returns the
-// number of lines. [Client.Import] reads the same format. Export calls progress, unless it is nil,
-// with the number of lines written so far.
+// Export writes all active subscriptions to w as JSON Lines and returns the number of lines. The
+// order is the same each time. [Client.Import] reads the same format. If progress is not nil,
+// Export calls it with the number of lines written so far.
 func (c *Client) Export(ctx context.Context, w io.Writer, progress func(lines int)) (int, error) {
 	count := &lineCounter{w: w, progress: progress}
 	err := c.export(ctx, "/v1/subscriptions/export", count, func() string { return fmt.Sprintf("%d lines", count.lines) })
 	return count.lines, err
 }
 
-// export copies a long response to w. sofar describes the amount already copied, for the error of
-// an interrupted export.
+// export copies a long response to w. sofar describes the amount that was already copied; the error
+// of an interrupted export contains that text.
 func (c *Client) export(ctx context.Context, path string, w io.Writer, sofar func() string) error {
 	res, err := c.send(ctx, "GET", path, nil, http.Header{}, nil)
 	if err != nil {
@@ -80,8 +81,8 @@ func (c *Client) export(ctx context.Context, path string, w io.Writer, sofar fun
 	if _, err := io.Copy(w, res.Body); err != nil {
 		return fmt.Errorf("the export was interrupted after %s: %w", sofar(), err)
 	}
-	// The trailer confirms that the export is complete. Without it, a connection that closes
-	// cleanly halfway would look like the end.
+	// The trailer confirms that the export is complete. Without the trailer, a connection that the
+	// server closes too early would look like the end of the export.
 	if res.Trailer.Get("X-Complete") != "true" {
 		return fmt.Errorf("the export was interrupted after %s: the server stopped before the end", sofar())
 	}
@@ -107,23 +108,23 @@ func (l *lineCounter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ImportOptions control an import. With the zero value, one invalid line rejects the whole file,
-// and no progress is reported.
+// ImportOptions are the options of an import. With the zero value, one invalid line rejects the
+// whole file, and no progress is reported.
 type ImportOptions struct {
 	SkipBad  bool
-	Progress func(imported, total int) // called from time to time, on the calling goroutine
+	Progress func(imported, total int) // called from time to time by the goroutine that called Import; nil: not called
 }
 
-// Import reads JSON Lines as written by [Client.Export]. Expired subscriptions are skipped and
-// counted. Unless SkipBad is set, a file with an invalid line changes nothing, and the error names
-// that line.
+// Import imports JSON Lines in the format of [Client.Export]. It skips and counts expired
+// subscriptions. If the file has an invalid line and SkipBad is false, nothing is imported, and the
+// error names the line.
 func (c *Client) Import(ctx context.Context, lines io.Reader, o ImportOptions) (ImportResult, error) {
 	q := url.Values{}
 	if o.SkipBad {
 		q.Set("skip-bad", "true")
 	}
 	header := http.Header{"Content-Type": {"application/x-ndjson"}}
-	// A plain io.Reader keeps net/http from closing the caller's reader.
+	// Hide the type of lines, so that net/http does not close the caller's reader.
 	res, err := c.send(ctx, "POST", "/v1/subscriptions/import", q, header, struct{ io.Reader }{lines})
 	if err != nil {
 		return ImportResult{}, err
@@ -146,8 +147,7 @@ type step[R any] struct {
 	Error    *Error `json:"error"`
 }
 
-// steps decodes the response to an import and returns its result. It calls each for every progress
-// line.
+// steps decodes the response to an import and returns its result. It calls each for every line.
 func steps[R any](res *http.Response, each func(step[R])) (none R, err error) {
 	dec := json.NewDecoder(res.Body)
 	for {

@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// Group is a list of readers of a user, who read the posts for the group in a private feed.
+// Group is a list of readers that a user defines. The readers get the posts for the group in a
+// private feed.
 type Group struct {
-	Slug        string     `json:"slug"` // identifies the group; it never changes
+	Slug        string     `json:"slug"` // identifies the group; never changes
 	Name        string     `json:"name"`
 	Description string     `json:"description,omitempty"`
-	URL         string     `json:"url,omitempty"`        // of the feed, without a secret
-	DeletedAt   *time.Time `json:"deleted_at,omitempty"` // the group can be restored
+	URL         string     `json:"url,omitempty"`        // URL of the group's feed, without a secret
+	DeletedAt   *time.Time `json:"deleted_at,omitempty"` // time when the group was deleted; [Groups.Restore] restores it; nil: not deleted
 }
 
 // Groups calls the endpoints for the groups of one user.
@@ -20,7 +21,7 @@ type Groups struct {
 	User   string
 }
 
-// List returns the groups, including deleted ones, the default group private first.
+// List returns the groups, including deleted groups. The default group, private, is first.
 func (g Groups) List(ctx context.Context) ([]Group, error) {
 	type list struct {
 		Groups []Group `json:"groups"`
@@ -29,7 +30,7 @@ func (g Groups) List(ctx context.Context) ([]Group, error) {
 	return out.Groups, err
 }
 
-// Add creates a group. Without a Slug, the server makes one from the Name.
+// Add creates a group. If Slug is "", the server derives the slug from Name.
 func (g Groups) Add(ctx context.Context, add Group) (Group, error) {
 	return userCall[Group](ctx, g.Client, "POST", Group{Slug: add.Slug, Name: add.Name, Description: add.Description}, g.User, "groups")
 }
@@ -45,12 +46,12 @@ func (g Groups) Remove(ctx context.Context, slug string) error {
 	return err
 }
 
-// Restore reverts Remove.
+// Restore reverts [Groups.Remove].
 func (g Groups) Restore(ctx context.Context, slug string) (Group, error) {
 	return userCall[Group](ctx, g.Client, "POST", nil, g.User, "groups", slug, "restore")
 }
 
-// NewSecret is like [Client.NewSecret] for the group with a slug; "" is the default group.
+// NewSecret is like [Client.NewSecret] for the group with this slug; "": the default group.
 func (g Groups) NewSecret(ctx context.Context, slug, reader string) (Secret, error) {
 	in := map[string]string{"reader": reader}
 	if slug != "" {

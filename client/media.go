@@ -18,15 +18,15 @@ type File struct {
 	Hash    string    `json:"hash"` // SHA-256 of the content in hexadecimal
 	Name    string    `json:"name"`
 	Type    string    `json:"type"`
-	Size    int64     `json:"size"`             // bytes
-	Width   int       `json:"width,omitempty"`  // pixels; images only
-	Height  int       `json:"height,omitempty"` // pixels; images only
+	Size    int64     `json:"size"`             // size in bytes
+	Width   int       `json:"width,omitempty"`  // width in pixels; only for images
+	Height  int       `json:"height,omitempty"` // height in pixels; only for images
 	AddedAt time.Time `json:"added_at"`
 }
 
-// Upload stores the content of r, read to its end, as a file of a user. contentType may be empty.
-// size is the number of bytes, or -1 if unknown. The stored file can be slightly smaller than the
-// upload because the server removes location data from images.
+// Upload reads r to its end and stores the content as a file of a user. contentType may be empty.
+// size is the number of bytes; -1: unknown. The stored file can be slightly smaller than the
+// upload, because the server removes location data from images.
 func (c *Client) Upload(ctx context.Context, user, name, contentType string, size int64, r io.Reader) (File, error) {
 	var out File
 	path, err := userPath("/v1/users/", user, "media")
@@ -49,13 +49,13 @@ func (c *Client) Upload(ctx context.Context, user, name, contentType string, siz
 	return out, nil
 }
 
-// sized is a request body of known length.
+// sized is a request body with a known length.
 type sized struct {
 	io.Reader
 	size int64
 }
 
-// Files lists a user's files, newest first. limit 0 means all.
+// Files lists a user's files, newest first. limit is the maximum number of files; 0: all.
 func (c *Client) Files(ctx context.Context, user string, limit int) iter.Seq2[File, error] {
 	return pages(limit, url.Values{}, func(v url.Values) ([]File, string, error) {
 		var page struct {
@@ -70,8 +70,7 @@ func (c *Client) Files(ctx context.Context, user string, limit int) iter.Seq2[Fi
 	})
 }
 
-// RemoveFile deletes a file. The server refuses to delete a file that a post uses, unless sure is
-// true.
+// RemoveFile deletes a file. If a post uses the file, the server deletes it only if sure is true.
 func (c *Client) RemoveFile(ctx context.Context, user, hash string, sure bool) error {
 	path, err := userPath("/v1/users/", user, "media", hash)
 	if err != nil {

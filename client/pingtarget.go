@@ -16,22 +16,22 @@ type PingTarget struct {
 
 	State    string     `json:"state"`             // told, owed, telling or given-up: the ping is delivered, pending, being sent or abandoned
 	Version  int64      `json:"version"`           // newest version of the feed
-	Notified int64      `json:"told"`              // last version that the target was notified of; 0 for none
+	Notified int64      `json:"told"`              // last version that the target was notified of; 0: no version
 	LastAt   *time.Time `json:"last_at,omitempty"` // time of the last attempt
 	Last     string     `json:"last,omitempty"`    // outcome of the last attempt
 	OK       bool       `json:"ok"`                // the last attempt succeeded
-	Tries    int        `json:"tries,omitempty"`   // failed attempts in a row
+	Tries    int        `json:"tries,omitempty"`   // number of consecutive failed attempts
 	NextAt   *time.Time `json:"next_at,omitempty"` // time of the next attempt
 }
 
 // PingTargetQuery selects ping targets. A zero field does not restrict the result.
 type PingTargetQuery struct {
 	User    string
-	Pending bool // only targets without the newest version
+	Pending bool // selects only targets that were not notified of the newest version
 	Limit   int  // maximum number of targets; 0 means all
 }
 
-// PingTargets lists the ping targets of all feeds, ordered by user, target and feed.
+// PingTargets lists the ping targets of all feeds, sorted by user, target and feed.
 func (c *Client) PingTargets(ctx context.Context, q PingTargetQuery) iter.Seq2[PingTarget, error] {
 	v := url.Values{}
 	set(v, "user", q.User)
@@ -48,8 +48,9 @@ func (c *Client) PingTargets(ctx context.Context, q PingTargetQuery) iter.Seq2[P
 	})
 }
 
-// RetryPingTargets pings all targets without the newest version now or, if target is not "", only
-// the target with that URL. It returns the number of targets.
+// RetryPingTargets makes the server ping all targets now that were not notified of the newest
+// version. If target is not "", it pings only the target with this URL. It returns the number of
+// targets.
 func (c *Client) RetryPingTargets(ctx context.Context, target string) (int, error) {
 	v := url.Values{}
 	set(v, "url", target)

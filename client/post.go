@@ -11,28 +11,28 @@ import (
 
 // Post is a post of a user as stored on the server.
 type Post struct {
-	ID       int64  `json:"id,string"` // number of the post within the user's posts, from 1
+	ID       int64  `json:"id,string"` // number of the post among the user's posts, from 1
 	User     string `json:"user"`
 	Revision int64  `json:"revision"` // increases with each change
 	// State is draft, scheduled (to be published at DueAt), published, private (published for Groups) or
 	// deleted.
 	State string `json:"state"`
 	URL   string `json:"url,omitempty"`  // URL of the post's page; "" before it is published
-	GUID  string `json:"guid,omitempty"` // of the post's item in feeds
+	GUID  string `json:"guid,omitempty"` // guid of the post's item in feeds; "": not published yet
 	Key   string `json:"key,omitempty"`  // idempotency key sent by the program that created the post
 
 	CreatedAt   time.Time  `json:"created_at"`
 	UpdatedAt   time.Time  `json:"updated_at"`
 	PublishedAt *time.Time `json:"published_at,omitempty"`
 	DueAt       *time.Time `json:"due_at,omitempty"`
-	UndoUntil   *time.Time `json:"undo_until,omitempty"` // until when the last change can be undone
-	Warning     string     `json:"warning,omitempty"`    // set if a short post is longer than the setting write.limit
+	UndoUntil   *time.Time `json:"undo_until,omitempty"` // time until which the last change can be undone
+	Warning     string     `json:"warning,omitempty"`    // warning if a short post is longer than the setting write.limit; "": no warning
 
 	Title      string          `json:"title,omitempty"`
-	Source     string          `json:"source,omitempty"` // text as written
+	Source     string          `json:"source,omitempty"` // text as the author wrote it
 	Format     string          `json:"format"`           // format of Source: markdown, html or text
 	HTML       string          `json:"html,omitempty"`   // Source as sanitized HTML
-	Link       string          `json:"link,omitempty"`   // page that the post is about
+	Link       string          `json:"link,omitempty"`   // URL of the page that the post is about
 	Categories []string        `json:"categories"`
 	Enclosures []PostEnclosure `json:"enclosures,omitempty"`
 	Reply      *PostReply      `json:"reply,omitempty"`
@@ -46,10 +46,10 @@ type Post struct {
 type PostEnclosure struct {
 	URL      string  `json:"url"` // absolute URL, or a path on the server
 	Type     string  `json:"type,omitempty"`
-	Length   int64   `json:"length,omitempty"` // bytes
+	Length   int64   `json:"length,omitempty"` // size in bytes
 	Title    string  `json:"title,omitempty"`
 	Alt      string  `json:"alt,omitempty"`        // alternative text of an image
-	Duration float64 `json:"duration_s,omitempty"` // seconds
+	Duration float64 `json:"duration_s,omitempty"` // length of a recording in seconds
 }
 
 // PostReply is the item that a post replies to.
@@ -60,7 +60,7 @@ type PostReply struct {
 	Title string `json:"title,omitempty"`
 }
 
-// PostNode is a headline in the outline of a post, with its subheads.
+// PostNode is a headline in the outline of a post, with the headlines below it.
 type PostNode struct {
 	Text       string          `json:"text"` // one paragraph of Markdown
 	HTML       string          `json:"html,omitempty"`
@@ -71,7 +71,7 @@ type PostNode struct {
 	Categories []string        `json:"categories,omitempty"`
 	Enclosures []PostEnclosure `json:"enclosures,omitempty"`
 	Folded     bool            `json:"folded,omitempty"`
-	Attrs      []PostAttr      `json:"attrs,omitempty"` // OPML attributes without a field here
+	Attrs      []PostAttr      `json:"attrs,omitempty"` // OPML attributes that have no field in PostNode
 	Nodes      []PostNode      `json:"nodes,omitempty"`
 }
 
@@ -82,11 +82,11 @@ type PostAttr struct {
 	Value string `json:"value"`
 }
 
-// PostChange holds the fields of a new post, or the fields to change in an existing one. A nil
-// field is not changed.
+// PostChange has the fields of a new post, or the changed fields of an existing post. A nil field
+// is not changed.
 type PostChange struct {
 	Title      *string          `json:"title,omitempty"`
-	Source     *string          `json:"source,omitempty"` // at most 256 KiB
+	Source     *string          `json:"source,omitempty"` // text, at most 256 KiB
 	Format     *string          `json:"format,omitempty"` // markdown, html or text
 	Link       *string          `json:"link,omitempty"`
 	Categories *[]string        `json:"categories,omitempty"`
@@ -95,15 +95,15 @@ type PostChange struct {
 	Card       *PostCard        `json:"card,omitempty"`
 	Outline    *[]PostNode      `json:"outline,omitempty"`
 	Language   *string          `json:"language,omitempty"`
-	Groups     *[]string        `json:"groups,omitempty"` // slugs; empty: everyone
+	Groups     *[]string        `json:"groups,omitempty"` // slugs of groups; empty: everyone
 
-	// State is draft, scheduled, published or private. A post with Groups is private when it is
-	// published. A new post without State is published. A published
-	// post with a date in the future becomes scheduled.
+	// State is draft, scheduled, published or private. A new post without State is published. A post
+	// with Groups becomes private instead of published. A published post with At in the future
+	// becomes scheduled.
 	State *string `json:"state,omitempty"`
-	// At is the time of publication: in the future for a scheduled post.
+	// At is the time of publication. For a scheduled post, it is in the future.
 	At *time.Time `json:"at,omitempty"`
-	// Slug is the preferred last part of the post's URL.
+	// Slug is the preferred last segment of the post's URL.
 	Slug *string `json:"slug,omitempty"`
 }
 
@@ -111,45 +111,45 @@ type PostChange struct {
 type PostQuery struct {
 	State         string    // draft, scheduled, published, private or deleted; "": all except deleted
 	Category      string    // category of a published post
-	Match         string    // words or parts of words in the title or source
+	Match         string    // words or parts of words that the title or the source contains
 	Since, Before time.Time // publication time; Since is inclusive, Before is exclusive
 	Limit         int       // maximum number of posts; 0 means all
 }
 
-// Preview is a post as it would appear.
+// Preview is a post as it would be published.
 type Preview struct {
 	HTML       string     `json:"html,omitempty"`
 	Outline    []PostNode `json:"outline,omitempty"`
 	Characters int        `json:"characters"` // length of the text
 	Limit      int        `json:"limit"`      // maximum length of a short post; 0 means no limit
-	Over       bool       `json:"over"`       // the post is too long for a short post
+	Over       bool       `json:"over"`       // the post exceeds Limit
 }
 
 // Writer is a user's profile with the number of posts.
 type Writer struct {
 	User    string `json:"user"`
 	Written bool   `json:"written"` // the public feed is generated from posts, not from a saved document
-	Posts   int64  `json:"posts"`   // published posts
+	Posts   int64  `json:"posts"`   // number of published posts
 	Profile
 }
 
-// Profile is a user's description of themselves and of their feeds.
+// Profile is the part of a user's data that their pages and feeds show.
 type Profile struct {
 	Name     string `json:"name"`  // name of the person; "": the user name
 	Email    string `json:"email"` // public e-mail address, shown in feeds
 	Title    string `json:"title"` // title of the feed and page; "": Name
-	Blurb    string `json:"blurb"` // plain text
-	Link     string `json:"link"`  // URL of another page
+	Blurb    string `json:"blurb"` // description of the feed, plain text
+	Link     string `json:"link"`  // URL of the user's page on another server
 	Language string `json:"language"`
 	Accent   string `json:"accent"` // color as "#rrggbb"
 	Avatar   string `json:"avatar"` // path or URL of an image
-	Theme    string `json:"theme"`  // "", light or dark
-	// Hints contain the update schedule of the feed. nil in [Client.SetProfile] leaves them
+	Theme    string `json:"theme"`  // color scheme of the page: "" (the reader's choice), light or dark
+	// Hints are the hints for feed readers in the feed; nil in [Client.SetProfile] leaves them
 	// unchanged.
 	Hints       *FeedHints `json:"hints,omitempty"`
-	Rules       *PostRules `json:"rules,omitempty"` // for the texts of posts; nil in [Client.SetProfile] leaves them unchanged
+	Rules       *PostRules `json:"rules,omitempty"` // rules for the texts of posts; nil in [Client.SetProfile] leaves them unchanged
 	PingTargets []string   `json:"sinks"`           // other servers to ping after changes, as "rsscloud URL"
-	// Page has the settings of the user's page. nil in [Client.SetProfile] leaves them unchanged.
+	// Page has the settings of the user's page; nil in [Client.SetProfile] leaves them unchanged.
 	Page *PageSettings `json:"page,omitempty"`
 }
 
@@ -163,16 +163,16 @@ type PageSettings struct {
 
 // ProfileLink is a link to another page of a user.
 type ProfileLink struct {
-	Title string `json:"title"` // "": the host of the URL
+	Title string `json:"title"` // title of the link; "": the page shows the host of the URL
 	URL   string `json:"url"`
 }
 
-// FeedHints recommend when feed readers read the feed of a user's posts again. The feed omits
-// fields that are zero.
+// FeedHints state when feed readers should read the feed of a user's posts. The feed omits zero
+// fields.
 type FeedHints struct {
-	TTL             int        `json:"ttl"`        // minutes
-	SkipHours       []int      `json:"skip_hours"` // hours in GMT, 0 to 23
-	SkipDays        []string   `json:"skip_days"`  // English names, Monday to Sunday
+	TTL             int        `json:"ttl"`        // minutes between two reads
+	SkipHours       []int      `json:"skip_hours"` // hours in GMT without reads, 0 to 23
+	SkipDays        []string   `json:"skip_days"`  // days without reads: Monday to Sunday
 	UpdatePeriod    string     `json:"update_period"`
 	UpdateFrequency int        `json:"update_frequency"`
 	UpdateBase      *time.Time `json:"update_base,omitempty"`
@@ -202,13 +202,13 @@ func (c *Client) Posts(ctx context.Context, user string, q PostQuery) iter.Seq2[
 	})
 }
 
-// Post returns one post. A deleted post is available until the server removes it from its database.
+// Post returns one post. A deleted post is available until the server removes it from the database.
 func (c *Client) Post(ctx context.Context, user string, id int64) (Post, error) {
 	return userCall[Post](ctx, c, "GET", nil, user, "posts", decimal(id))
 }
 
-// CreatePost creates a post. With a key of at most 200 bytes, a repeated call returns the same
-// post.
+// CreatePost creates a post. If an earlier call had the same key, CreatePost returns the post of
+// that call. key has at most 200 bytes; "": no key.
 func (c *Client) CreatePost(ctx context.Context, user string, p PostChange, key string) (Post, error) {
 	header := http.Header{}
 	if key != "" {
@@ -223,7 +223,8 @@ func (c *Client) ChangePost(ctx context.Context, user string, id, revision int64
 	return headed[Post](ctx, c, "PATCH", ifMatch(revision), p, user, "posts", decimal(id))
 }
 
-// DeletePost deletes a post. revision works as in [Client.ChangePost].
+// DeletePost deletes a post. If revision is not 0 and the post has another revision, the call fails
+// as in [Client.ChangePost].
 func (c *Client) DeletePost(ctx context.Context, user string, id, revision int64) (Post, error) {
 	return headed[Post](ctx, c, "DELETE", ifMatch(revision), nil, user, "posts", decimal(id))
 }
@@ -256,7 +257,7 @@ func ifMatch(revision int64) http.Header {
 	return h
 }
 
-// headed is like userCall with additional request headers.
+// headed is like userCall but also sends the headers in header.
 func headed[T any](ctx context.Context, c *Client, method string, header http.Header, in any, names ...string) (out T, err error) {
 	path, err := userPath("/v1/users/", names...)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 
 // TopicQuery selects topics. A zero field does not restrict the result.
 type TopicQuery struct {
-	Match string // part of the URL, case-insensitive
+	Match string // text that the URL contains, case-insensitive
 	Limit int    // maximum number of topics; 0 means all
 }
 
 // SubscriptionQuery selects subscriptions. A zero field does not restrict the result.
 type SubscriptionQuery struct {
 	Topic    string // URL of the feed
-	Match    string // part of the URL of the feed or of the callback, case-insensitive
+	Match    string // text that the URL of the feed or of the callback contains, case-insensitive
 	Protocol string
 	Limit    int // maximum number of subscriptions; 0 means all
 }
@@ -25,14 +25,14 @@ type SubscriptionQuery struct {
 // LogQuery selects events. A zero field does not restrict the result.
 type LogQuery struct {
 	Topic string    // URL of the feed
-	Kinds []string  // any of these kinds
-	Text  string    // part of the feed's URL, of the text or of the peer, case-insensitive
-	Since time.Time // inclusive
-	Until time.Time // exclusive
+	Kinds []string  // kinds of events to select
+	Text  string    // text that the feed's URL, the event's text or the peer contains, case-insensitive
+	Since time.Time // time of the earliest event, inclusive
+	Until time.Time // time after the latest event, exclusive
 	Limit int       // maximum number of events; 0 means all
 }
 
-// pageSize is the number of rows per request, the maximum that the server accepts.
+// pageSize is the number of rows per request, which is the maximum that the server accepts.
 const pageSize = 1000
 
 // Version returns the version of the running server.
@@ -49,8 +49,8 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// Minutes returns the history since a given time, oldest first. The zero time means the last 24
-// hours.
+// Minutes returns the history of the server by minute since a given time, oldest first. The zero
+// time means the last 24 hours.
 func (c *Client) Minutes(ctx context.Context, since time.Time) ([]Minute, error) {
 	q := url.Values{}
 	setTime(q, "since", since)
@@ -69,7 +69,7 @@ func (c *Client) Topic(ctx context.Context, topic string) (Topic, error) {
 	return t, err
 }
 
-// Topics lists topics, ordered by URL.
+// Topics lists topics, sorted by URL.
 func (c *Client) Topics(ctx context.Context, q TopicQuery) iter.Seq2[Topic, error] {
 	v := url.Values{}
 	set(v, "match", q.Match)

@@ -9,26 +9,26 @@ import (
 type Secret struct {
 	Selector  string     `json:"selector"` // identifies the secret; not confidential
 	User      string     `json:"user"`
-	Reader    string     `json:"reader"` // the user's label for the reader
+	Reader    string     `json:"reader"` // name that the user chose for the reader
 	CreatedAt time.Time  `json:"created_at"`
-	UsedAt    *time.Time `json:"used_at,omitempty"` // approximate
-	Group     string     `json:"group"`             // slug
+	UsedAt    *time.Time `json:"used_at,omitempty"` // approximate time of the last use
+	Group     string     `json:"group"`             // slug of the group
 
 	// Access is set only in the response that creates the secret.
 	Access *FeedAccess `json:"ways,omitempty"`
 }
 
-// FeedAccess holds both ways to read a private feed: a URL that contains the secret, or the plain
-// URL with a name and password for HTTP Basic or WSSE authentication.
+// FeedAccess has the two ways to read a private feed: a URL that contains the secret, and a URL
+// without the secret together with a name and a password for HTTP Basic or WSSE authentication.
 type FeedAccess struct {
-	URL      string `json:"url"`     // contains the secret
+	URL      string `json:"url"`     // URL of the feed that contains the secret
 	Address  string `json:"address"` // URL of the feed without the secret
 	Name     string `json:"name"`
 	Password string `json:"password"`
 }
 
-// NewSecret creates a secret for one reader of the private feed of a user's default group. The Access
-// field of the result is not available again.
+// NewSecret creates a secret for one reader of the private feed of a user's default group. Only the
+// result of NewSecret contains the field Access.
 func (c *Client) NewSecret(ctx context.Context, user, reader string) (Secret, error) {
 	return Groups{c, user}.NewSecret(ctx, "", reader)
 }

@@ -11,12 +11,12 @@ import (
 type Reply struct {
 	ID          int64      `json:"id,string"`
 	Post        int64      `json:"post,string"`      // number of the post
-	State       string     `json:"state"`            // unread, waiting, approved, rejected
-	Kind        string     `json:"kind,omitempty"`   // reply, like, repost, bookmark, mention; "": not read yet
+	State       string     `json:"state"`            // unread, waiting, approved or rejected
+	Kind        string     `json:"kind,omitempty"`   // reply, like, repost, bookmark or mention; "": the server has not read the page yet
 	Source      string     `json:"source"`           // URL of the page
 	Target      string     `json:"target"`           // URL of the post
 	Host        string     `json:"host"`             // host of the page
-	Author      string     `json:"author,omitempty"` // URL by which the page names its author
+	Author      string     `json:"author,omitempty"` // URL of the author that the page states
 	Name        string     `json:"name,omitempty"`   // name of the author
 	Title       string     `json:"title,omitempty"`
 	Text        string     `json:"text,omitempty"`
@@ -24,10 +24,10 @@ type Reply struct {
 	PublishedAt *time.Time `json:"publishedAt,omitempty"`
 }
 
-// ReplyQuery selects replies. Zero fields do not restrict.
+// ReplyQuery selects replies. A zero field does not restrict the result.
 type ReplyQuery struct {
-	State string // see Reply.State; "": all but unread
-	Post  int64  // number of a post
+	State string // see Reply.State; "": all states except unread
+	Post  int64  // number of a post; 0: all posts
 	Limit int
 }
 
@@ -35,14 +35,14 @@ type ReplyQuery struct {
 type ReplyDecision struct {
 	ID        int64     `json:"id,string"`
 	State     string    `json:"state"`     // new state of the reply
-	DecidedAt time.Time `json:"decidedAt"` // names the decision for Conversation.Undo, for ten minutes
+	DecidedAt time.Time `json:"decidedAt"` // identifies the decision for Conversation.Undo, which can revert it for ten minutes
 }
 
 // ReplyRule is a trusted or blocked author or host.
 type ReplyRule struct {
-	Verdict string    `json:"verdict"` // trust, block
+	Verdict string    `json:"verdict"` // trust or block
 	Host    string    `json:"host"`
-	Author  string    `json:"author"` // see Reply.Author; "*": everyone on the host
+	Author  string    `json:"author"` // see Reply.Author; "*": all authors on the host
 	Name    string    `json:"name,omitempty"`
 	At      time.Time `json:"at"`
 }
@@ -52,24 +52,24 @@ type SentWebmention struct {
 	Post     int64      `json:"post,string"` // number of the post
 	Source   string     `json:"source"`      // URL of the post
 	Target   string     `json:"target"`      // URL of the page
-	State    string     `json:"state"`       // pending, accepted, no-endpoint, failed
+	State    string     `json:"state"`       // pending, accepted, no-endpoint or failed
 	Reply    bool       `json:"reply,omitempty"`
 	Removed  bool       `json:"removed,omitempty"` // the post does not link to the page any more
 	Endpoint string     `json:"endpoint,omitempty"`
-	Status   int        `json:"status,omitempty"` // HTTP status of the last answer
+	Status   int        `json:"status,omitempty"` // HTTP status of the last response; 0: no response
 	Answer   string     `json:"answer,omitempty"` // result of the last attempt
-	Tries    int        `json:"tries,omitempty"`  // failed attempts in a row
+	Tries    int        `json:"tries,omitempty"`  // number of consecutive failed attempts
 	LastAt   *time.Time `json:"lastAt,omitempty"`
 	NextAt   *time.Time `json:"nextAt,omitempty"`
 }
 
-// ReplySettings are a user's choices about webmentions.
+// ReplySettings states whether a user sends and receives webmentions.
 type ReplySettings struct {
 	Receive bool `json:"receive"`
 	Send    bool `json:"send"`
 }
 
-// Conversation is the interface to the replies to one user's posts.
+// Conversation manages the replies to the posts of one user.
 type Conversation struct {
 	Client *Client
 	User   string // name of the user
@@ -95,13 +95,12 @@ func (c Conversation) Replies(ctx context.Context, q ReplyQuery) iter.Seq2[Reply
 	})
 }
 
-// Decide carries out a decision about a reply: approve, trust, reject, block-author or
-// block-host.
+// Decide decides about a reply. decision is approve, trust, reject, block-author or block-host.
 func (c Conversation) Decide(ctx context.Context, id int64, decision string) (ReplyDecision, error) {
 	return userCall[ReplyDecision](ctx, c.Client, "POST", map[string]string{"do": decision}, c.User, "replies", decimal(id))
 }
 
-// Undo reverts the decision of a time.
+// Undo reverts the decision with this DecidedAt.
 func (c Conversation) Undo(ctx context.Context, decidedAt time.Time) error {
 	_, err := userCall[struct{}](ctx, c.Client, "POST", map[string]time.Time{"decidedAt": decidedAt}, c.User, "replies", "undo")
 	return err
@@ -125,8 +124,8 @@ func (c Conversation) DeleteRule(ctx context.Context, host, author string) error
 	return c.Client.call(ctx, "DELETE", path, url.Values{"host": {host}, "author": {author}}, nil, nil)
 }
 
-// Sent lists the webmentions of the user's posts, those of the newest post first. post 0 means
-// all posts.
+// Sent lists the webmentions of a post (0: all posts), those of the newest post first. limit is the
+// maximum number of webmentions; 0: all.
 func (c Conversation) Sent(ctx context.Context, post int64, limit int) iter.Seq2[SentWebmention, error] {
 	v := url.Values{}
 	if post != 0 {
@@ -145,12 +144,12 @@ func (c Conversation) Sent(ctx context.Context, post int64, limit int) iter.Seq2
 	})
 }
 
-// Settings returns the user's choices about webmentions.
+// Settings returns whether the user sends and receives webmentions.
 func (c Conversation) Settings(ctx context.Context) (ReplySettings, error) {
 	return userCall[ReplySettings](ctx, c.Client, "GET", nil, c.User, "replies", "settings")
 }
 
-// SetSettings stores the user's choices about webmentions.
+// SetSettings stores whether the user sends and receives webmentions.
 func (c Conversation) SetSettings(ctx context.Context, s ReplySettings) (ReplySettings, error) {
 	return userCall[ReplySettings](ctx, c.Client, "PUT", s, c.User, "replies", "settings")
 }

@@ -6,15 +6,15 @@ import "time"
 type Source struct {
 	ID         int64    `json:"id,string"`
 	URL        string   `json:"url"`                  // current URL of the feed
-	Title      string   `json:"title"`                // displayed title: OwnTitle, else FeedTitle, else URL
+	Title      string   `json:"title"`                // displayed title: OwnTitle, otherwise FeedTitle, otherwise URL
 	OwnTitle   string   `json:"own_title,omitempty"`  // title chosen by the user
 	FeedTitle  string   `json:"feed_title,omitempty"` // title in the feed
 	Categories []string `json:"categories"`
-	Interval   int64    `json:"interval_s,omitempty"` // seconds between checks, chosen by the user; 0 if not set
-	FullText   bool     `json:"full_text,omitempty"`  // the full text of new items is read from their pages
+	Interval   int64    `json:"interval_s,omitempty"` // seconds between checks that the user chose; 0: not set
+	FullText   bool     `json:"full_text,omitempty"`  // the server reads the full text of new items from their pages
 	ListID     int64    `json:"list_id,string,omitempty"`
-	Login      *Login   `json:"login,omitempty"` // login for the feed's server; nil for none
-	Private    bool     `json:"private"`         // only users who provided its login can follow the feed
+	Login      *Login   `json:"login,omitempty"` // login for the feed's server; nil: no login
+	Private    bool     `json:"private"`         // only users who entered the login can follow the feed
 
 	Description string `json:"description,omitempty"`
 	Home        string `json:"home,omitempty"` // URL of the feed's home page
@@ -29,24 +29,24 @@ type Source struct {
 	Reading   bool       `json:"reading"`            // the feed is being read now
 	Push      bool       `json:"push"`               // a hub reliably notifies the server of changes
 	Problem   string     `json:"problem,omitempty"`  // reason for the state failing or gone
-	Failures  int        `json:"failures,omitempty"` // failed checks in a row
+	Failures  int        `json:"failures,omitempty"` // number of consecutive failed checks
 	Moved     *Move      `json:"moved,omitempty"`    // last change of the feed's URL
-	AddedAt   time.Time  `json:"added_at"`           // when the user added the feed
+	AddedAt   time.Time  `json:"added_at"`           // time when the user added the feed
 	CheckedAt *time.Time `json:"checked_at,omitempty"`
 	ChangedAt *time.Time `json:"changed_at,omitempty"`
 	NewestAt  *time.Time `json:"newest_at,omitempty"` // date of the newest item
 	NextAt    *time.Time `json:"next_at,omitempty"`   // time of the next check
 	Why       string     `json:"why,omitempty"`       // reason for NextAt
-	Items     int64      `json:"items"`               // stored items
-	Readers   int64      `json:"readers"`             // users of this server who follow the feed
-	Unread    *int64     `json:"unread,omitempty"`    // set only if requested
+	Items     int64      `json:"items"`               // number of stored items
+	Readers   int64      `json:"readers"`             // number of users of this server who follow the feed
+	Unread    *int64     `json:"unread,omitempty"`    // number of unread items; nil: not requested
 }
 
-// Login holds the credentials for the server of a feed.
+// Login has the credentials for the server of a feed.
 type Login struct {
 	Kind   string `json:"kind"`             // basic, token, wsse or header
 	Name   string `json:"name,omitempty"`   // name of the user (basic, wsse) or of the header
-	Secret string `json:"secret,omitempty"` // only in requests
+	Secret string `json:"secret,omitempty"` // password or token; set only in requests
 }
 
 // Move is a change of a feed's URL.
@@ -64,14 +64,15 @@ type SourceRequest struct {
 	Categories []string `json:"categories,omitempty"`
 	Interval   int64    `json:"interval_s,omitempty"`
 	Login      *Login   `json:"login,omitempty"`
-	First      bool     `json:"first,omitempty"` // take the first feed of a page with several feeds
+	First      bool     `json:"first,omitempty"` // follow the first feed if the page has several feeds
 }
 
-// AddedSource is the result of a SourceRequest: the source, or the feeds to choose from.
+// AddedSource is the result of a SourceRequest: the source, or the feeds that the user can choose
+// from.
 type AddedSource struct {
 	New     bool     `json:"new"` // the user did not follow the feed before
 	Source  *Source  `json:"source,omitempty"`
-	Choices []Choice `json:"choices,omitempty"` // set if nothing was added: repeat the request with one of these URLs
+	Choices []Choice `json:"choices,omitempty"` // set if nothing was added; repeat the request with one of these URLs
 }
 
 // Choice is one feed of a page with several feeds.
@@ -79,22 +80,22 @@ type Choice struct {
 	URL    string `json:"url"`
 	Title  string `json:"title,omitempty"`
 	Format string `json:"format,omitempty"`
-	Kind   string `json:"kind,omitempty"` // feed, comments …
+	Kind   string `json:"kind,omitempty"` // kind of the feed, such as feed or comments
 }
 
 // SourceChange changes the settings of a source. A nil field is not changed.
 type SourceChange struct {
-	Title      *string   `json:"title,omitempty"` // "": the title in the feed
+	Title      *string   `json:"title,omitempty"` // title to display; "": the title in the feed
 	Categories *[]string `json:"categories,omitempty"`
-	Interval   *int64    `json:"interval_s,omitempty"` // 0: none
+	Interval   *int64    `json:"interval_s,omitempty"` // seconds between checks; 0: no interval
 	FullText   *bool     `json:"full_text,omitempty"`  // read the full text of new items
 	Login      *Login    `json:"login,omitempty"`      // Kind "": remove the login
-	CNWS       *string   `json:"cnws,omitempty"`       // endpoint of a CNWS hub, for the operator only; "": none
+	CNWS       *string   `json:"cnws,omitempty"`       // endpoint of a CNWS hub; "": no hub; only the operator can change it
 }
 
 // SourceQuery selects sources. A zero field does not restrict the result.
 type SourceQuery struct {
-	Match    string // part of the URL or of the title, case-insensitive
+	Match    string // text that the URL or the title contains, case-insensitive
 	Category string
 	Broken   bool // only sources that are failing, gone or moved
 	Unread   bool // also count unread items, which takes longer
@@ -103,18 +104,18 @@ type SourceQuery struct {
 
 // RefreshedSources is the result of a request to read all sources.
 type RefreshedSources struct {
-	Due     int `json:"due"`     // sources that the server reads now
-	Sources int `json:"sources"` // all followed sources
+	Due     int `json:"due"`     // number of sources that the server reads now
+	Sources int `json:"sources"` // number of all followed sources
 }
 
 // Item is one entry of a feed as seen by a user. Texts are plain text, and HTML is sanitized.
 type Item struct {
 	ID          int64      `json:"id,string"`
-	Seq         int64      `json:"seq,string"` // increases with every new or changed item
+	Seq         int64      `json:"seq,string"` // increases with every new or changed item of the server, in microseconds
 	At          time.Time  `json:"at"`         // position in the river
-	ReadAt      time.Time  `json:"fetched_at"` // when the server read the item from the feed
+	ReadAt      time.Time  `json:"fetched_at"` // time when the server read the item from the feed
 	EditedAt    *time.Time `json:"edited_at,omitempty"`
-	WithdrawnAt *time.Time `json:"withdrawn_at,omitempty"` // set if the item is no longer in the feed
+	WithdrawnAt *time.Time `json:"withdrawn_at,omitempty"` // time when the item disappeared from the feed; nil: it is still in the feed
 	GUID        string     `json:"guid,omitempty"`
 	Content
 	FullText  bool       `json:"full_text,omitempty"` // HTML is the text of the page, not of the feed
@@ -148,8 +149,8 @@ type Content struct {
 type Enclosure struct {
 	URL      string  `json:"url"`
 	Type     string  `json:"type,omitempty"`
-	Length   int64   `json:"length,omitempty"`     // bytes
-	Duration float64 `json:"duration_s,omitempty"` // seconds
+	Length   int64   `json:"length,omitempty"`     // size in bytes
+	Duration float64 `json:"duration_s,omitempty"` // length of a recording in seconds
 	Title    string  `json:"title,omitempty"`
 }
 
@@ -170,37 +171,38 @@ type ItemQuery struct {
 	Category string
 	Starred  bool
 	Unread   bool
-	Match    string // words that must all occur; also "a phrase", -word, feed:…, category:…
+	Match    string // words that an item must contain; also "a phrase", -word, feed:…, category:…
 	From, To time.Time
-	Since    int64 // only items that are new or changed after this Seq, in that order
-	Oldest   bool  // oldest first
+	Since    int64 // selects items that are new or changed after this Seq, sorted by Seq
+	Oldest   bool  // sorts the items oldest first
 	Limit    int   // maximum number of items; 0 means all
 }
 
 // ItemEvent is a new or changed item.
 type ItemEvent struct {
-	Kind string // new, edited or withdrawn
+	Kind string // kind of the event: new, edited or withdrawn
 	Item Item
 }
 
 // MarkRequest marks items. A nil field is not changed.
 type MarkRequest struct {
-	IDs     []ID  `json:"ids"` // at most 1,000
+	IDs     []ID  `json:"ids"` // IDs of the items, at most 1,000
 	Read    *bool `json:"read,omitempty"`
 	Starred *bool `json:"starred,omitempty"`
 }
 
-// ReadRequest marks everything up to a time as read: in one source, in one category, or everywhere.
+// ReadRequest marks all items up to a time as read: in one source, in one category, or in the whole
+// river.
 type ReadRequest struct {
 	Source   string     `json:"source,omitempty"` // ID or URL
 	Category string     `json:"category,omitempty"`
-	To       *time.Time `json:"to,omitempty"` // nil: now
+	To       *time.Time `json:"to,omitempty"` // time up to which items are marked; nil: now
 }
 
 // Category is a user's category of sources.
 type Category struct {
 	Name    string `json:"name"`
-	Public  bool   `json:"public"` // the river, feed and list of the category are public
+	Public  bool   `json:"public"` // number of unread items; nil: not requested
 	Sources int64  `json:"sources"`
 	Unread  *int64 `json:"unread,omitempty"` // set only if requested
 }
@@ -208,7 +210,7 @@ type Category struct {
 // CategoryChange creates or changes a category. A nil field is not changed.
 type CategoryChange struct {
 	Public *bool   `json:"public,omitempty"`
-	Name   *string `json:"name,omitempty"` // new name; the name of an existing category merges both
+	Name   *string `json:"name,omitempty"` // new name; if another category has the name, the categories are merged
 }
 
 // List is a reading list: a followed OPML document whose feeds the user follows too.
@@ -223,7 +225,7 @@ type List struct {
 	Problem  string     `json:"problem,omitempty"` // reason why the list could not be read
 }
 
-// OPMLOptions control an import of OPML. Without URL, the request contains the document.
+// OPMLOptions are the options of an OPML import. If URL is "", the request contains the document.
 type OPMLOptions struct {
 	URL      string
 	Category string // additional category for every feed
@@ -234,13 +236,13 @@ type OPMLOptions struct {
 // ImportedOPML is the result of an OPML import.
 type ImportedOPML struct {
 	Title     string   `json:"title,omitempty"`
-	Found     int      `json:"found"`      // feeds in the document
-	Added     int      `json:"added"`      // new feeds
-	Existing  int      `json:"had"`        // feeds that the user already followed
-	OverLimit int      `json:"over_limit"` // feeds rejected because the user follows Limit feeds
+	Found     int      `json:"found"`      // number of feeds in the document
+	Added     int      `json:"added"`      // number of added feeds
+	Existing  int      `json:"had"`        // number of feeds that the user already followed
+	OverLimit int      `json:"over_limit"` // number of feeds that were not added, because the user follows Limit feeds
 	Limit     int      `json:"limit"`      // maximum number of feeds per user
-	Lists     int      `json:"lists"`      // reading lists that the user follows now
-	Skipped   int      `json:"skipped"`    // feeds without a valid URL
+	Lists     int      `json:"lists"`      // number of reading lists that the user follows now
+	Skipped   int      `json:"skipped"`    // number of feeds without a valid URL
 	Problems  []string `json:"problems,omitempty"`
 }
 
@@ -254,14 +256,14 @@ type Forwarding struct {
 	Signed    bool       `json:"signed"` // messages are signed with a secret
 	Paused    bool       `json:"paused"`
 	CreatedAt time.Time  `json:"created_at"`
-	Sent      int64      `json:"sent"` // number of messages
+	Sent      int64      `json:"sent"` // number of sent messages
 	LastAt    *time.Time `json:"last_at,omitempty"`
-	Failures  int        `json:"failures,omitempty"` // failed messages in a row
+	Failures  int        `json:"failures,omitempty"` // number of consecutive failed messages
 	Problem   string     `json:"problem,omitempty"`
-	State     string     `json:"state"`                // waiting (for consent), confirmed, ended (by the recipient)
-	AskedAt   *time.Time `json:"asked_at,omitempty"`   // when the server last requested the recipient's consent
-	DecidedAt *time.Time `json:"decided_at,omitempty"` // when the recipient confirmed or ended it
-	Digest    string     `json:"digest,omitempty"`     // daily or weekly: one e-mail with the items of that time; "": at once
+	State     string     `json:"state"`                // waiting (for the recipient's consent), confirmed, or ended (by the recipient)
+	AskedAt   *time.Time `json:"asked_at,omitempty"`   // time of the last request for the recipient's consent
+	DecidedAt *time.Time `json:"decided_at,omitempty"` // time when the recipient confirmed or ended the forwarding
+	Digest    string     `json:"digest,omitempty"`     // daily or weekly: the items of the period are sent in one e-mail; "": each item is sent at once
 }
 
 // ForwardingRequest creates a forwarding or, with ID, changes an existing one.
@@ -271,15 +273,16 @@ type ForwardingRequest struct {
 	Category string  `json:"category,omitempty"`
 	Via      string  `json:"via"`
 	Target   string  `json:"target"`
-	Secret   *string `json:"secret,omitempty"` // nil: unchanged
+	Secret   *string `json:"secret,omitempty"` // secret that signs messages; nil: not changed
 	Paused   bool    `json:"paused,omitempty"`
-	Digest   *string `json:"digest,omitempty"` // daily, weekly or "" (at once), for e-mail; nil: unchanged
+	Digest   *string `json:"digest,omitempty"` // for e-mail: daily, weekly or "" (each item at once); nil: not changed
 }
 
-// FilterCondition compares a part of an item with some values; one of them must occur.
+// FilterCondition compares a field of an item with some values. An item matches if the comparison
+// succeeds with one of the values.
 type FilterCondition struct {
-	Field  string   `json:"field"` // any (title or text), title, text, author, category or link
-	Op     string   `json:"op"`    // contains, word or regexp
+	Field  string   `json:"field"` // field of the item: any (title or text), title, text, author, category or link
+	Op     string   `json:"op"`    // comparison: contains, word or regexp
 	Not    bool     `json:"not,omitempty"`
 	Values []string `json:"values"`
 }
@@ -292,7 +295,8 @@ type FilterActions struct {
 	Forward int64 `json:"forward,string,omitempty"` // ID of a forwarding
 }
 
-// Filter is a rule about new items of a user's feeds. It applies to items that match all conditions.
+// Filter is a rule for new items of a user's feeds. It applies to the items that match all
+// conditions.
 type Filter struct {
 	ID         int64             `json:"id,string"`
 	Name       string            `json:"name,omitempty"`
@@ -301,10 +305,10 @@ type Filter struct {
 	Conditions []FilterCondition `json:"conditions"`
 	FilterActions
 	Off       bool       `json:"off,omitempty"`
-	Matched   int64      `json:"matched"` // number of items
+	Matched   int64      `json:"matched"` // number of items that the filter has matched
 	LastAt    *time.Time `json:"last_at,omitempty"`
-	Applying  bool       `json:"applying,omitempty"` // it is being applied to existing items
-	Applied   int64      `json:"applied,omitempty"`  // existing items that were compared
+	Applying  bool       `json:"applying,omitempty"` // the server is applying the filter to existing items
+	Applied   int64      `json:"applied,omitempty"`  // number of existing items that were compared
 	CreatedAt time.Time  `json:"created_at"`
 }
 
@@ -322,7 +326,7 @@ type FilterRequest struct {
 
 // FilterPreview contains the existing items that a filter matches.
 type FilterPreview struct {
-	Compared int           `json:"compared"` // number of items
+	Compared int           `json:"compared"` // number of items that were compared
 	Matched  []FilterMatch `json:"matched"`
 }
 
@@ -336,28 +340,28 @@ type FilterMatch struct {
 
 // RiverStatus describes the state of a river.
 type RiverStatus struct {
-	Sources int64        `json:"sources"`          // followed feeds
-	Unread  int64        `json:"unread"`           // unread items
-	Seq     int64        `json:"seq,string"`       // of the newest item or change; 0 if there is none
-	Live    *RiverLive   `json:"live,omitempty"`   // whole server; operator only
-	Counts  *RiverCounts `json:"counts,omitempty"` // whole server; operator only
+	Sources int64        `json:"sources"`          // number of followed feeds
+	Unread  int64        `json:"unread"`           // number of unread items
+	Seq     int64        `json:"seq,string"`       // Seq of the newest item or change; 0: the river has no items
+	Live    *RiverLive   `json:"live,omitempty"`   // activity of the whole server; only for the operator
+	Counts  *RiverCounts `json:"counts,omitempty"` // numbers of the whole server; only for the operator
 }
 
-// RiverLive describes the current activity of the aggregator, for all users.
+// RiverLive describes the current activity of the aggregator for all users together.
 type RiverLive struct {
-	Reading   int   `json:"reading"` // documents being read
+	Reading   int   `json:"reading"` // number of documents that are being read
 	Waiting   int   `json:"waiting"`
-	Listening int   `json:"listening"` // open live pages and streams
-	Checks    int64 `json:"checks"`    // since the start of the process
+	Listening int   `json:"listening"` // number of open live pages and streams
+	Checks    int64 `json:"checks"`    // number of checks since the start of the process
 	Unchanged int64 `json:"unchanged"`
 	Failed    int64 `json:"failed"`
-	Delivered int64 `json:"delivered"` // documents pushed by hubs
-	New       int64 `json:"new"`       // new items
+	Delivered int64 `json:"delivered"` // number of documents that hubs pushed
+	New       int64 `json:"new"`       // number of new items
 	Edited    int64 `json:"edited"`
 	Withdrawn int64 `json:"withdrawn"`
 }
 
-// RiverCounts holds the number of objects in the aggregator, for all users.
+// RiverCounts has the numbers of feeds in the aggregator for all users together.
 type RiverCounts struct {
 	Sources       int64 `json:"sources"`
 	Followed      int64 `json:"followed"`

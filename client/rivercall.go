@@ -18,8 +18,8 @@ type River struct {
 	user string
 }
 
-// River returns the river of a user. For "" it returns the river of the server itself or, with
-// [Client.Token], of the token's owner.
+// River returns the river of a user. If user is "", it returns the river of the token's owner if
+// [Client.Token] is set, otherwise the server's own river.
 func (c *Client) River(user string) *River { return &River{c, user} }
 
 // ID is a number that JSON represents as a string.
@@ -44,7 +44,7 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// values adds the user of the river to v.
+// values returns v with the user of the river.
 func (r *River) values(v url.Values) url.Values {
 	if v == nil {
 		v = url.Values{}
@@ -65,11 +65,11 @@ func setTrue(v url.Values, key string, on bool) {
 	}
 }
 
-// sourcesPage is the number of sources per request. A continued list of sources is expensive, so
-// the pages are larger than those of other lists.
+// sourcesPage is the number of sources per request. Each further request for a list of sources is
+// expensive, so the pages are larger than the pages of other lists.
 const sourcesPage = 10_000
 
-// Sources lists the followed feeds, ordered by title.
+// Sources lists the followed feeds, sorted by title.
 func (r *River) Sources(ctx context.Context, q SourceQuery) iter.Seq2[Source, error] {
 	v := r.values(nil)
 	set(v, "match", q.Match)
@@ -94,8 +94,8 @@ func (r *River) Source(ctx context.Context, what string) (Source, error) {
 	return s, err
 }
 
-// AddSource follows a feed. If a page has several feeds, nothing is added and the result has
-// Choices.
+// AddSource follows a feed. If the URL is that of a page with several feeds, AddSource adds
+// nothing, and the result has Choices.
 func (r *River) AddSource(ctx context.Context, q SourceRequest) (AddedSource, error) {
 	var a AddedSource
 	err := r.call(ctx, "POST", "/v1/sources", nil, q, &a)
@@ -109,7 +109,7 @@ func (r *River) ChangeSource(ctx context.Context, id int64, c SourceChange) (Sou
 	return s, err
 }
 
-// RemoveSource stops following a source and returns it.
+// RemoveSource stops following a source. It returns the removed source.
 func (r *River) RemoveSource(ctx context.Context, id int64) (Source, error) {
 	var out struct {
 		Removed Source `json:"removed"`
@@ -118,16 +118,17 @@ func (r *River) RemoveSource(ctx context.Context, id int64) (Source, error) {
 	return out.Removed, err
 }
 
-// RefreshSource reads a source now. If it was read too recently, the result is an [*Error] with the
-// code too-many; RetryAfter is the time until the next read.
+// RefreshSource makes the server read a source now. If the server has read the source too recently,
+// the error is an [*Error] with the code too-many; RetryAfter is the time until the source can be
+// read again.
 func (r *River) RefreshSource(ctx context.Context, id int64) (Check, error) {
 	var c Check
 	err := r.call(ctx, "POST", "/v1/sources/"+decimal(id)+"/refresh", nil, nil, &c)
 	return c, err
 }
 
-// RefreshSources makes all sources due that may be read now. It does not wait until the server has
-// read them.
+// RefreshSources makes all sources due, except sources that must not be read yet. It does not wait
+// until the server has read them.
 func (r *River) RefreshSources(ctx context.Context) (RefreshedSources, error) {
 	var out RefreshedSources
 	err := r.call(ctx, "POST", "/v1/sources/refresh", nil, nil, &out)
@@ -141,7 +142,7 @@ func (r *River) ReviveSource(ctx context.Context, id int64) (Source, error) {
 	return s, err
 }
 
-// UndoSource restores the URL of a source before its last move.
+// UndoSource reverts the last move of a source: the source gets its earlier URL again.
 func (r *River) UndoSource(ctx context.Context, id int64) (Source, error) {
 	var s Source
 	err := r.call(ctx, "POST", "/v1/sources/"+decimal(id)+"/undo", nil, nil, &s)
@@ -171,7 +172,7 @@ func (r *River) Items(ctx context.Context, q ItemQuery) iter.Seq2[Item, error] {
 	})
 }
 
-// values returns the parameters that the list and the stream share.
+// values returns the parameters that the list of items and the stream of items have in common.
 func (q ItemQuery) values() url.Values {
 	v := url.Values{}
 	set(v, "source", q.Source)
@@ -192,7 +193,7 @@ func (r *River) Item(ctx context.Context, id int64) (Item, error) {
 	return it, err
 }
 
-// Mark marks items and returns their number. Items that the user cannot see are skipped.
+// Mark marks items and returns the number of marked items. It skips items that the user cannot see.
 func (r *River) Mark(ctx context.Context, m MarkRequest) (int, error) {
 	var out struct {
 		Marked int `json:"marked"`
@@ -208,8 +209,8 @@ func (r *River) MarkAllRead(ctx context.Context, q ReadRequest) error {
 
 // Follow calls f with each new or changed item. If after is not 0, Follow starts with the items
 // that changed after this Seq. Items from the five seconds before that Seq can occur again; compare
-// ID and Seq. Only Source, Category, Starred, Unread and Match of q are used. Follow returns under
-// the same conditions as [Client.Follow].
+// ID and Seq to recognize them. Of q, only Source, Category, Starred, Unread and Match are used.
+// Follow returns under the same conditions as [Client.Follow].
 func (r *River) Follow(ctx context.Context, q ItemQuery, after int64, f func(ItemEvent) error) error {
 	header := http.Header{}
 	if after > 0 {
@@ -262,9 +263,9 @@ func (r *River) ExportOPML(ctx context.Context, category string, w io.Writer) er
 	return nil
 }
 
-// ImportOPML follows the feeds of an OPML document: doc or, if doc is nil, the document at o.URL.
-// The server reads the feeds afterwards. After an error, ImportedOPML describes the feeds imported
-// so far.
+// ImportOPML follows the feeds of an OPML document. The document is doc or, if doc is nil, the
+// document at o.URL. The server reads the feeds afterwards. After an error, ImportedOPML describes
+// the feeds that were imported before the error.
 func (r *River) ImportOPML(ctx context.Context, doc io.Reader, o OPMLOptions) (ImportedOPML, error) {
 	v := r.values(nil)
 	set(v, "url", o.URL)
@@ -272,7 +273,7 @@ func (r *River) ImportOPML(ctx context.Context, doc io.Reader, o OPMLOptions) (I
 	setTrue(v, "follow", o.Follow)
 	header, body := http.Header{}, io.Reader(nil)
 	if doc != nil {
-		// A plain io.Reader keeps net/http from closing the caller's reader.
+		// Hide the type of doc, so that net/http does not close the caller's reader.
 		body = struct{ io.Reader }{doc}
 		header.Set("Content-Type", "text/x-opml")
 	}
@@ -342,7 +343,7 @@ func (r *River) PutFilter(ctx context.Context, f FilterRequest) (Filter, error) 
 	return out, err
 }
 
-// PreviewFilter returns the items of the last 200 that a filter would have matched. It saves nothing.
+// PreviewFilter returns those of the last 200 items that a filter would match. It saves nothing.
 func (r *River) PreviewFilter(ctx context.Context, f FilterRequest) (FilterPreview, error) {
 	var out FilterPreview
 	err := r.call(ctx, "POST", "/v1/filters/preview", nil, f, &out)
@@ -354,7 +355,8 @@ func (r *River) DropFilter(ctx context.Context, id int64) error {
 	return r.call(ctx, "DELETE", "/v1/filters/"+decimal(id), nil, nil, nil)
 }
 
-// MoveFilter makes a filter run one place earlier or later. It returns the filters in their new order.
+// MoveFilter moves a filter one position up or down (later) in the order of execution. It returns
+// the filters in the new order.
 func (r *River) MoveFilter(ctx context.Context, id int64, later bool) ([]Filter, error) {
 	var out struct {
 		Filters []Filter `json:"filters"`
@@ -388,7 +390,7 @@ func (r *River) DropForwarding(ctx context.Context, id int64) error {
 	return r.call(ctx, "DELETE", "/v1/notices/"+decimal(id), nil, nil, nil)
 }
 
-// TryForwarding sends the newest item now and returns an error if the delivery fails.
+// TryForwarding sends the newest item now. It returns an error if the delivery fails.
 func (r *River) TryForwarding(ctx context.Context, id int64) error {
 	return r.call(ctx, "POST", "/v1/notices/"+decimal(id)+"/try", nil, nil, nil)
 }

@@ -19,7 +19,7 @@ type Consideration struct {
 	Value  string     `json:"value,omitempty"`
 	Text   string     `json:"text"`
 	Until  *time.Time `json:"until,omitempty"`
-	Effect string     `json:"effect"` // decides, allows, moves, bounds, ignored or overrode
+	Effect string     `json:"effect"` // effect on the time: decides, allows, moves, bounds, ignored or overrode
 	Note   string     `json:"note,omitempty"`
 }
 
@@ -27,12 +27,12 @@ type Consideration struct {
 type Check struct {
 	At        time.Time  `json:"at"`
 	TookMS    float64    `json:"took_ms"`
-	Cause     string     `json:"cause"` // due, push, delivered, by-hand or follow-up
+	Cause     string     `json:"cause"` // cause of the check: due, push, delivered, by-hand or follow-up
 	Via       string     `json:"door,omitempty"`
-	Asked     string     `json:"asked,omitempty"`     // conditional or full; "": no request was sent
+	Asked     string     `json:"asked,omitempty"`     // kind of the request: conditional or full; "": no request was sent
 	AskedWhy  string     `json:"asked_why,omitempty"` // reason for a full request, as a clause
 	URL       string     `json:"url"`
-	Status    int        `json:"status,omitempty"` // 0 if there was no response
+	Status    int        `json:"status,omitempty"` // HTTP status; 0: no response
 	Outcome   string     `json:"outcome"`
 	Text      string     `json:"text"`
 	Next      *time.Time `json:"next,omitempty"`
@@ -41,7 +41,7 @@ type Check struct {
 	Edited    int        `json:"edited,omitempty"`
 	Withdrawn int        `json:"withdrawn,omitempty"`
 	Bytes     int        `json:"bytes,omitempty"`
-	Sent      string     `json:"sent,omitempty"` // request line and header
+	Sent      string     `json:"sent,omitempty"` // request line and headers
 	Received  string     `json:"received,omitempty"`
 	Hops      []Hop      `json:"hops,omitempty"`
 }

@@ -24,24 +24,25 @@ const MaxFeed = 2 << 20
 // SavedFeed is a feed hosted on the server.
 type SavedFeed struct {
 	User    string    `json:"user"`
-	Name    string    `json:"name"`            // rss or private
-	URL     string    `json:"url"`             // where readers read the feed
+	Name    string    `json:"name"`            // name of the feed: PublicFeed or PrivateFeed
+	URL     string    `json:"url"`             // URL at which readers read the feed
 	Title   string    `json:"title,omitempty"` // title in the document
 	Items   int       `json:"items"`
 	Version int64     `json:"version"` // number of times the feed was saved
 	SavedAt time.Time `json:"saved_at"`
 	Type    string    `json:"type"`               // Content-Type of the document
-	Size    int64     `json:"size"`               // bytes
+	Size    int64     `json:"size"`               // size of the document in bytes
 	MovedTo string    `json:"moved_to,omitempty"` // URL that readers are redirected to
 	// Temporary means that the redirect to MovedTo is temporary (302).
 	Temporary bool `json:"temporary,omitempty"`
 	Gone      bool `json:"gone,omitempty"` // readers get 410 Gone
 	// AddCloud means that the server adds its cloud and hub to a document that names none.
 	AddCloud bool   `json:"add_cloud,omitempty"`
-	Warning  string `json:"warning,omitempty"` // problem in the document that its author should know about; "" for none
+	Warning  string `json:"warning,omitempty"` // problem in the document that its author should know about; "": no problem
 }
 
-// Feeds lists the feeds hosted on the server, ordered by user and name. limit 0 means all.
+// Feeds lists the feeds hosted on the server, sorted by user and name. limit is the maximum number
+// of feeds; 0: all.
 func (c *Client) Feeds(ctx context.Context, limit int) iter.Seq2[SavedFeed, error] {
 	return pages(limit, url.Values{}, func(v url.Values) ([]SavedFeed, string, error) {
 		var page struct {
@@ -53,7 +54,8 @@ func (c *Client) Feeds(ctx context.Context, limit int) iter.Seq2[SavedFeed, erro
 	})
 }
 
-// Feed returns one hosted feed. If it was never saved, [IsNotFound] reports true for the error.
+// Feed returns one hosted feed. If the feed was never saved, [IsNotFound] reports true for the
+// error.
 func (c *Client) Feed(ctx context.Context, user, name string) (SavedFeed, error) {
 	return feedCall[SavedFeed](ctx, c, "GET", nil, user, name)
 }
@@ -63,7 +65,7 @@ func (c *Client) Feed(ctx context.Context, user, name string) (SavedFeed, error)
 func (c *Client) SaveFeed(ctx context.Context, user, name, contentType string, doc []byte) (SavedFeed, error) {
 	var out SavedFeed
 	if len(doc) > MaxFeed {
-		// The server stops reading at this size, so its response might be lost.
+		// The server stops reading a larger document, and then its response might be lost.
 		return out, &Error{Status: http.StatusBadRequest, Code: "invalid", Message: fmt.Sprintf("The document has %d bytes; at most %d are saved.", len(doc), MaxFeed)}
 	}
 	path, err := userPath("/v1/feeds/", user, name)
@@ -107,8 +109,8 @@ func (c *Client) RestoreFeed(ctx context.Context, user, name string) (SavedFeed,
 	return feedCall[SavedFeed](ctx, c, "POST", nil, user, name, "restore")
 }
 
-// AddCloud turns AddCloud of a user's public feed on or off: the server adds its cloud and hub to a
-// document that names none.
+// AddCloud sets whether the server adds its cloud and hub to a user's public feed. The server adds
+// them only to a document that names none.
 func (c *Client) AddCloud(ctx context.Context, user string, on bool) (SavedFeed, error) {
 	return feedCall[SavedFeed](ctx, c, "POST", map[string]bool{"on": on}, user, PublicFeed, "cloud")
 }

@@ -7,22 +7,22 @@ import (
 
 // Page is a page of a user that is not a post, such as "About".
 type Page struct {
-	Slug   string     `json:"slug"` // last segment of its path; "" in [Site.SavePage]: derived from Title
+	Slug   string     `json:"slug"` // last segment of the page's path; "" in [Site.SavePage]: the server derives it from Title
 	Title  string     `json:"title"`
 	Source string     `json:"source"`               // Markdown; "" in a list
-	Place  int64      `json:"place"`                // order in the navigation, ascending
-	InMenu bool       `json:"in_menu"`              // the navigation has it
+	Place  int64      `json:"place"`                // position in the navigation, ascending
+	InMenu bool       `json:"in_menu"`              // the navigation contains the page
 	HTML   string     `json:"html,omitempty"`       // generated from Source; ignored in [Site.SavePage]
-	Saved  *time.Time `json:"updated_at,omitempty"` // last change; ignored in [Site.SavePage]
+	Saved  *time.Time `json:"updated_at,omitempty"` // time of the last change; ignored in [Site.SavePage]
 }
 
-// Site changes the page of a user: its style sheet, and its pages that are not posts.
+// Site manages the page of a user: the style sheet, the pages that are not posts, and the domain.
 type Site struct {
 	Client *Client
 	User   string
 }
 
-// Pages returns the pages of a user in their order, without Source.
+// Pages returns the pages of a user in the order of the navigation, without Source.
 func (s Site) Pages(ctx context.Context) ([]Page, error) {
 	out, err := userCall[struct {
 		Pages []Page `json:"pages"`
@@ -35,7 +35,8 @@ func (s Site) Page(ctx context.Context, slug string) (Page, error) {
 	return userCall[Page](ctx, s.Client, "GET", nil, s.User, "pages", slug)
 }
 
-// SavePage creates the page with this slug, or replaces it. p.Slug may differ: the page moves.
+// SavePage creates the page with this slug, or replaces it. If p.Slug is a different slug, the page
+// moves to that slug.
 func (s Site) SavePage(ctx context.Context, slug string, p Page) (Page, error) {
 	return userCall[Page](ctx, s.Client, "PUT", p, s.User, "pages", slug)
 }
@@ -47,7 +48,7 @@ func (s Site) DeletePage(ctx context.Context, slug string) (Page, error) {
 
 // Style is the style sheet of a user's page.
 type Style struct {
-	CSS string `json:"css"` // as written; "": none
+	CSS string `json:"css"` // style sheet as the user wrote it; "": no style sheet
 }
 
 // Style returns the style sheet of a user's page.
@@ -55,7 +56,8 @@ func (s Site) Style(ctx context.Context) (Style, error) {
 	return userCall[Style](ctx, s.Client, "GET", nil, s.User, "style")
 }
 
-// SetStyle replaces the style sheet of a user's page. The error names line and property.
+// SetStyle replaces the style sheet of a user's page. The error for an invalid style sheet names
+// the line and the property.
 func (s Site) SetStyle(ctx context.Context, style Style) (Style, error) {
 	return userCall[Style](ctx, s.Client, "PUT", style, s.User, "style")
 }

@@ -33,7 +33,7 @@ func (c *Client) Follow(ctx context.Context, q LogQuery, after string, f func(Ev
 	})
 }
 
-// events calls f with each event of a stream until f fails or the stream ends.
+// events calls f with each event of a stream until f returns an error or the stream ends.
 func (c *Client) events(ctx context.Context, path string, query url.Values, header http.Header, f func(kind string, data []byte) error) error {
 	res, err := c.send(ctx, "GET", path, query, header, nil)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 
 // User is an account on the server.
 type User struct {
-	Name       string     `json:"name"` // [a-z0-9_-]{1,32}
+	Name       string     `json:"name"` // 1 to 32 of the characters a to z, 0 to 9, _ and -
 	CreatedAt  time.Time  `json:"created_at"`
-	PasswordAt *time.Time `json:"password_at,omitempty"` // when the password was last set
-	SeenAt     *time.Time `json:"seen_at,omitempty"`     // last login, approximate
+	PasswordAt *time.Time `json:"password_at,omitempty"` // time when the password was set
+	SeenAt     *time.Time `json:"seen_at,omitempty"`     // approximate time of the last login
 	Disabled   bool       `json:"disabled"`              // the user cannot sign in, and their tokens are rejected
 	// Administrator means that the user can manage the server on its pages.
 	Administrator bool `json:"administrator"`
@@ -24,10 +24,10 @@ type User struct {
 type Token struct {
 	ID        string     `json:"id"`
 	User      string     `json:"user"`
-	Label     string     `json:"label,omitempty"` // the user's name for the token
+	Label     string     `json:"label,omitempty"` // name that the user chose for the token
 	Scopes    []string   `json:"scopes"`
 	CreatedAt time.Time  `json:"created_at"`
-	UsedAt    *time.Time `json:"used_at,omitempty"` // last use, approximate
+	UsedAt    *time.Time `json:"used_at,omitempty"` // approximate time of the last use
 	// Token is the token itself. It is set only in the response that creates the token.
 	Token string `json:"token,omitempty"`
 }
@@ -38,8 +38,8 @@ type TokenRequest struct {
 	Scopes []string `json:"scopes"` // any of create, update, delete, media, read
 }
 
-// userPath returns the path of a user's resource. A name of only dots is an error because it would
-// select another path.
+// userPath returns the path of a resource of a user. A name that consists of dots is an error,
+// because it would select another path.
 func userPath(root string, names ...string) (string, error) {
 	for i, n := range names {
 		if strings.Trim(n, ".") == "" {
@@ -50,7 +50,7 @@ func userPath(root string, names ...string) (string, error) {
 	return root + strings.Join(names, "/"), nil
 }
 
-// Users lists the accounts, ordered by name. limit 0 means all.
+// Users lists the accounts, sorted by name. limit is the maximum number of accounts; 0: all.
 func (c *Client) Users(ctx context.Context, limit int) iter.Seq2[User, error] {
 	return pages(limit, url.Values{}, func(v url.Values) ([]User, string, error) {
 		var page struct {
@@ -62,7 +62,7 @@ func (c *Client) Users(ctx context.Context, limit int) iter.Seq2[User, error] {
 	})
 }
 
-// User returns one account. If it does not exist, [IsNotFound] reports true for the error.
+// User returns one account. If the account does not exist, [IsNotFound] reports true for the error.
 func (c *Client) User(ctx context.Context, name string) (User, error) {
 	return userCall[User](ctx, c, "GET", nil, name)
 }
@@ -74,7 +74,7 @@ func (c *Client) AddUser(ctx context.Context, name, password string) (User, erro
 	return out, err
 }
 
-// SetPassword changes a user's password and ends their sessions.
+// SetPassword changes a user's password and ends the user's sessions.
 func (c *Client) SetPassword(ctx context.Context, name, password string) (User, error) {
 	return userCall[User](ctx, c, "POST", map[string]string{"password": password}, name, "password")
 }
@@ -84,8 +84,8 @@ func (c *Client) DisableUser(ctx context.Context, name string, disabled bool) (U
 	return userCall[User](ctx, c, "POST", map[string]bool{"disabled": disabled}, name, "disabled")
 }
 
-// NewToken creates a token for a user. The Token field of the result is not available again,
-// because the server does not store it.
+// NewToken creates a token for a user. Only the result of NewToken contains the field Token,
+// because the server does not store the token.
 func (c *Client) NewToken(ctx context.Context, user string, r TokenRequest) (Token, error) {
 	return userCall[Token](ctx, c, "POST", r, user, "tokens")
 }

@@ -1,5 +1,5 @@
-// Command cloudburst-lab benchmarks the server, and simulates larger installations with the
-// measured costs. Package lab contains its code.
+// Command cloudburst-lab benchmarks the server, and uses the measured costs to simulate larger
+// installations. Package lab contains the implementation.
 package main
 
 import (

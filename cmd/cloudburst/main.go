@@ -1,5 +1,5 @@
-// Command cloudburst is a server to read, write and share feeds, and the tools around it.
-// internal/cli contains the implementation.
+// Command cloudburst is a server that reads, writes and shares feeds. It also contains the tools
+// for the server. Package internal/cli contains the implementation.
 package main
 
 import (
