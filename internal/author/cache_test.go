@@ -79,7 +79,7 @@ func TestFeedReadBeforeASaveIsNotCachedAfterwards(t *testing.T) {
 		_, err := s.Save(t.Context(), "alice", Public, document(2), "put")
 		must(t, err)
 	}
-	read(t, s, "alice") // either version is correct
+	read(t, s, "alice") // this read may return either version, because the save runs during the read
 	if got := read(t, s, "alice"); got != string(document(2)) {
 		t.Errorf("read %s", got)
 	}
@@ -92,7 +92,7 @@ func TestFailedSaveInvalidatesTheCache(t *testing.T) {
 	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
 	must(t, err)
 	read(t, s, "alice")
-	_, err = (&Feeds{Store: store}).Save(t.Context(), "alice", Public, document(2), "put") // its response is lost
+	_, err = (&Feeds{Store: store}).Save(t.Context(), "alice", Public, document(2), "put") // the cache of s does not see this save
 	must(t, err)
 	store.fail = fault.New(fault.Unavailable, "The connection broke.")
 	_, err = s.Save(t.Context(), "alice", Public, document(2), "put")

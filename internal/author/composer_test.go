@@ -68,7 +68,7 @@ func TestPostRulesOfAnAuthorAreEnforced(t *testing.T) {
 		if err := set.SetRules(d.ctx, "alice", rules.Rules{Short: rules.ShortOff}); err != nil {
 			t.Fatal(err)
 		}
-		// A rule of the author is stronger than the setting of the server.
+		// The rule of the author takes precedence over the setting of the server.
 		d.LimitMode = author.LimitStop
 		if post := d.must(save("alice")); d.Warning(d.ctx, post) != "" {
 			t.Errorf("the warning is %q", d.Warning(d.ctx, post))
@@ -76,7 +76,7 @@ func TestPostRulesOfAnAuthorAreEnforced(t *testing.T) {
 		_, err = save("bob")
 		d.wantRefusal(err, fault.Invalid, "141 characters")
 		d.wantRefusal(set.SetRules(d.ctx, "alice", rules.Rules{Short: "maybe"}), fault.Invalid, "off, warn or enforce")
-		// Callers replace whole profiles; the rules stay.
+		// Callers replace the whole profile, but SetProfile keeps the rules.
 		w, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error { *p = author.Profile{Name: "Alice"}; return nil }, "test")
 		if err != nil || w.Rules.Short != rules.ShortOff || w.Name != "Alice" {
 			t.Errorf("%+v, %v", w.Profile, err)

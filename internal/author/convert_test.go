@@ -120,7 +120,7 @@ func TestRepeatedImportAddsPostsOnce(t *testing.T) {
 		if list[0].Source != "44" || list[0].Seq != 45 || list[44].Seq != 1 || list[0].Link != "" || len(list[0].Categories) != 1 || list[0].Slug == list[1].Slug {
 			t.Errorf("the newest is %+v", list[0])
 		}
-		if f := d.feed(); len(f.Items) != 25 { // an incomplete archive page and a complete window
+		if f := d.feed(); len(f.Items) != 25 { // the feed has the incomplete archive page and a complete window
 			t.Errorf("the feed has %d items", len(f.Items))
 		}
 		counts, err := d.Counts(d.ctx, "alice", author.ByCategory, "", 0)
@@ -179,7 +179,7 @@ func TestPostsContainTheirAuthorInEveryFormat(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("one")
-		formats := map[string][]string{ // expected text about the author by format
+		formats := map[string][]string{ // key: format; value: expected text about the author
 			"rss20": {"<dc:creator>Alice Doe</dc:creator>", "<atom:uri>" + origin + "/alice/</atom:uri>", `<gd:image xmlns:gd="http://schemas.google.com/g/2005" rel="http://schemas.google.com/g/2005#thumbnail" src="` + origin + `/alice/media/x.png"/>`},
 			"atom":  {"<name>Alice Doe</name>", "<uri>" + origin + "/alice/</uri>"}, "atom03": {"<name>Alice Doe</name>", "<url>" + origin + "/alice/</url>"},
 			"jsonfeed": {`"name":"Alice Doe","url":"` + origin + `/alice/","avatar":"` + origin + `/alice/media/x.png"`},
@@ -187,7 +187,7 @@ func TestPostsContainTheirAuthorInEveryFormat(t *testing.T) {
 			"cdf": {"Alice Doe"}, "html": {"Alice Doe"}, "text": {"Alice Doe"}, "phps": {"Alice Doe"}, "python": {"Alice Doe"}, "js": {"Alice Doe"}, "storable": {"Alice Doe"}, "ruby": {"Alice Doe"}, "perl": {"Alice Doe"}, "php": {"Alice Doe"},
 			"opml": {"<ownerName>Alice Doe</ownerName>"},
 		}
-		flat := func(doc []byte) string { // JSON on one line
+		flat := func(doc []byte) string { // removes white space, so that JSON is on one line
 			return strings.NewReplacer(": ", ":", ",\n", ",", "  ", "").Replace(string(doc))
 		}
 		check := func(with map[string][]string) {
@@ -211,7 +211,7 @@ func TestPostsContainTheirAuthorInEveryFormat(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		set(func(p *author.Profile) { p.Title = "Walks" }) // title of the feed, not name of the person
+		set(func(p *author.Profile) { p.Title = "Walks" }) // Title is the title of the feed, not the name of the person
 		if f := d.feed(); len(f.Items[0].Authors) != 1 || f.Items[0].Authors[0].Name != "alice" || f.Authors[0].Name != "alice" {
 			t.Errorf("the authors are %+v and %+v", f.Items[0].Authors, f.Authors)
 		}

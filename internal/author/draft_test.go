@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// draftOf returns the next save of a text, based on the result of the last one.
+// draftOf returns d, the result of the previous save, with a new text to save.
 func draftOf(d author.DraftEdit, text string) author.DraftEdit {
 	d.User, d.Via, d.Key = "alice", "test", "page 1"
 	d.Change = write(text).Change
@@ -22,12 +22,12 @@ func TestRepeatedDraftSavesCreateOnePost(t *testing.T) {
 		if err != nil || first.ID == 0 || first.Draft != 0 {
 			t.Fatalf("%+v, %v", first, err)
 		}
-		// The response was lost, and more was typed since.
+		// The response to the first save was lost, and the author has continued typing.
 		again, err := d.SaveDraft(d.ctx, draftOf(author.DraftEdit{}, "one and two"))
 		if err != nil || again.ID != first.ID || again.Base == first.Base {
 			t.Fatalf("%+v, %v", again, err)
 		}
-		// The same save is repeated by a page that knows only the first revision.
+		// A page that knows only the first revision repeats the same save.
 		late, err := d.SaveDraft(d.ctx, draftOf(first, "one and two"))
 		if err != nil || late.Base != again.Base {
 			t.Errorf("%+v, %v", late, err)
@@ -68,7 +68,7 @@ func TestChangeOfAPublishedPostIsSavedAsSeparateDraft(t *testing.T) {
 		if err := d.DiscardEditDraft(d.ctx, "alice", post.ID, "test"); err != nil {
 			t.Errorf("a second time: %v", err)
 		}
-		// A page with the ID of the discarded draft creates another one.
+		// A page that still has the ID of the discarded draft creates another draft.
 		if saved, err = d.SaveDraft(d.ctx, draftOf(saved, "once more")); err != nil {
 			t.Fatal(err)
 		}

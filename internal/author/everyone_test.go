@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/author"
 )
 
-// In the feed of everyone, a chosen guid must not equal that of another user's post, because feed
-// readers would replace that post.
+// In the feed of all users, a guid that a user has chosen must not equal the guid of another user's
+// post, because feed readers would replace that post.
 func TestFeedOfAllUsersHasUniqueGUIDs(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
@@ -47,7 +47,7 @@ func TestFeedOfAllUsersHasUniqueGUIDs(t *testing.T) {
 	})
 }
 
-// Data without a field is stored with a post, within the limits of a post.
+// Data of an item for which a post has no field is stored with the post. Its size is limited.
 func TestUnknownElementsOfAPostAreBoundedInSize(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {

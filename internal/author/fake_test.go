@@ -16,8 +16,8 @@ import (
 type memory struct {
 	mu    sync.Mutex
 	rows  map[string]*row
-	heads int // number of reads
-	docs  int // number of reads
+	heads int // number of reads of a feed without its document
+	docs  int // number of reads of a document
 	fail  error
 	// reading is called after a document was read and before it is returned.
 	reading func()

@@ -22,14 +22,14 @@ import (
 
 const origin = "https://here.example"
 
-// harness is a Posts on a real store, in a synctest bubble.
+// harness is a Posts with a real store. It runs in a synctest bubble.
 type harness struct {
 	*author.Posts
 	t   *testing.T
 	ctx context.Context
 
 	mu       sync.Mutex
-	versions []int64 // notified versions
+	versions []int64 // versions that subscribers were notified of
 }
 
 func withHarness(t *testing.T, do func(*testing.T, *harness)) {
@@ -78,7 +78,7 @@ func (d *harness) must(post author.Post, err error) author.Post {
 	return post
 }
 
-// write returns an Edit that publishes a text.
+// write returns an Edit that publishes a new post with this text.
 func write(text string) author.Edit {
 	return author.Edit{User: "alice", To: author.Published, Via: "test", Change: func(c *author.Content) error {
 		c.Source = text
@@ -105,7 +105,7 @@ func (d *harness) feed() *feed.Feed {
 	return got
 }
 
-// texts returns the items of the feed as text.
+// texts returns the items of the public feed as text.
 func (d *harness) texts() string {
 	d.t.Helper()
 	var all []string
@@ -134,6 +134,6 @@ func (d *harness) wantRefusal(err error, code fault.Code, words string) {
 	}
 }
 
-func (d *harness) sleep(dur time.Duration) { time.Sleep(dur) } // on the bubble's clock
+func (d *harness) sleep(dur time.Duration) { time.Sleep(dur) } // advances the clock of the synctest bubble
 
 var errBreak = errors.New("break")

@@ -102,7 +102,8 @@ func FuzzOutline(f *testing.F) {
 	})
 }
 
-// same compares the texts of outlines; sequences of white space are equal to one space.
+// same reports whether two outlines have the same texts. A sequence of white space equals one
+// space.
 func same(a, b []Node) bool {
 	if len(a) != len(b) {
 		return false
@@ -161,7 +162,7 @@ func TestOutlineAttributesAreKeptAfterATextEdit(t *testing.T) {
 	}
 }
 
-// randomNodes returns random nodes like those of users.
+// randomNodes returns random nodes that are similar to nodes of users.
 func randomNodes(r *rand.Rand, depth int, opml bool) []Node {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	some := func() bool { return r.IntN(3) == 0 }
@@ -199,10 +200,10 @@ func randomNodes(r *rand.Rand, depth int, opml bool) []Node {
 	return all
 }
 
-// sameNodes ignores generated fields.
+// sameNodes ignores fields that the program generates.
 var sameNodes = cmp.Options{cmpopts.EquateEmpty(), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".HTML" }, cmp.Ignore())}
 
-// ownGUIDs removes GUIDs that were derived from positions.
+// ownGUIDs removes the GUIDs that the program derived from positions.
 func ownGUIDs(nodes []Node, guid string) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -257,7 +258,7 @@ func TestOutlineSurvivesRoundTripThroughTheFeed(t *testing.T) {
 	}
 }
 
-// forgetLinks removes links that an Atom entry has only because its ID is a URL.
+// forgetLinks removes links that exist only because an Atom entry has a URL as its ID.
 func forgetLinks(nodes []Node) {
 	for i := range nodes {
 		if strings.Contains(nodes[i].Link, "here.example/") {
@@ -285,7 +286,7 @@ func TestOutlineSurvivesOPMLRoundTrip(t *testing.T) {
 		again := Content{Title: title, Outline: back}
 		must(t, checkContent(&again))
 		must(t, renderContent(&again))
-		// The text of an OPML headline is HTML, so only the HTML must be equal.
+		// Texts of OPML headlines are HTML, so compare only the HTML.
 		texts := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Text" }, cmp.Ignore())
 		if d := cmp.Diff(c, again, cmpopts.EquateEmpty(), texts); d != "" {
 			t.Fatalf("seed %d: %s\n%s", seed, d, &doc)

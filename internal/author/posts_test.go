@@ -94,7 +94,7 @@ func TestConcurrentEditOfAPostIsRejectedAsConflict(t *testing.T) {
 		d.wantRefusal(err, fault.Conflict, "changed elsewhere")
 		d.wantFeed("two")
 
-		// Without a base, concurrent changes are merged.
+		// Concurrent edits without a Base do not overwrite each other.
 		var all sync.WaitGroup
 		for i := range 20 {
 			all.Go(func() {
@@ -173,7 +173,7 @@ func TestScheduledPostIsPublishedOnTime(t *testing.T) {
 	withHarness(t, func(t *testing.T, d *harness) {
 		ctx, stop := context.WithCancel(d.ctx)
 		var runs sync.WaitGroup
-		for range 2 { // two processes
+		for range 2 { // two goroutines act as two processes
 			runs.Go(func() {
 				if err := d.Run(ctx); err != nil {
 					t.Error(err)

@@ -68,7 +68,7 @@ func randomContent(r *rand.Rand) author.Content {
 	return c
 }
 
-// Every format preserves the saved content as far as it can hold it.
+// Every format preserves the data of posts that the format can contain.
 func TestEveryFormatPreservesPosts(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
@@ -86,7 +86,7 @@ func TestEveryFormatPreservesPosts(t *testing.T) {
 		for _, format := range []string{"atom", "jsonfeed"} {
 			got := rerendered(t, rss, format)
 			a, b := rss.Items[0], got.Items[0]
-			if a.Title.Value == "" && format == "atom" { // Atom requires a title
+			if a.Title.Value == "" && format == "atom" { // Atom requires a title, so the format has a generated one
 				b.Title = a.Title
 			}
 			if diff := cmp.Diff(viewOf(a), viewOf(b)); diff != "" {
@@ -169,7 +169,7 @@ func normalized(p author.Post) author.Post {
 	p.HTML = ""
 	p.Enclosures = slices.Clone(p.Enclosures)
 	for i := range p.Enclosures {
-		if p.Title == "" { // readers would show it as the post's title
+		if p.Title == "" { // readers would show the title of an enclosure as the title of the post
 			p.Enclosures[i].Title = ""
 		}
 	}
@@ -283,12 +283,12 @@ func TestAtomEntryContainsFullTextAsContentAndExcerptAsSummary(t *testing.T) {
 			}
 		}
 	}
-	for _, format := range []string{"rss20", "jsonfeed"} { // formats with optional titles
+	for _, format := range []string{"rss20", "jsonfeed"} { // formats in which titles are optional
 		doc, _, err := render.Append(nil, rss, format, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(string(doc), "<title>") + strings.Count(string(doc), `"title":`); n != 3 { // of the feed and two items
+		if n := strings.Count(string(doc), "<title>") + strings.Count(string(doc), `"title":`); n != 3 { // the feed and two items have titles
 			t.Errorf("%s has %d titles:\n%s", format, n, doc)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Short texts that would take the parser seconds or gigabytes are shown as plain text.
+// Short texts for which the parser would need seconds or gigabytes become plain text.
 func TestHostileMarkdownIsShownAsPlainText(t *testing.T) {
 	t.Parallel()
 	const n = 100 << 10

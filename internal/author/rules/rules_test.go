@@ -39,7 +39,7 @@ func TestHashtagsBecomeLinks(t *testing.T) {
 	}
 }
 
-// The text stays as it was, and the result is as safe as the HTML before.
+// Link leaves the text unchanged, and its result is as safe as the given HTML.
 func FuzzHashtags(f *testing.F) {
 	f.Add(`<p>#a <code>#b</code> &#39; <a href="#x">#y</a></p>`)
 	f.Fuzz(func(t *testing.T, s string) {

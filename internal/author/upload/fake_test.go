@@ -16,11 +16,11 @@ import (
 // memoryFiles is a FileStore in memory.
 type memoryFiles struct {
 	mu     sync.Mutex
-	files  map[string]author.File // by user and hash
-	pieces map[string][]byte      // by hash or temp, and number
-	begun  map[string]time.Time   // by temp
-	object map[string]string      // name of the object, by hash; the name itself while it is uploaded
-	fail   error                  // error of all writes
+	files  map[string]author.File // key: user and hash
+	pieces map[string][]byte      // key: hash or temp, and number of the piece
+	begun  map[string]time.Time   // key: temp; value: start of the upload
+	object map[string]string      // key: hash, or name of the object during the upload; value: name of the object
+	fail   error                  // error that all writes return
 }
 
 func newMemoryFiles() *memoryFiles {

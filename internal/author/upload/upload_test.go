@@ -31,11 +31,11 @@ func newFiles(t *testing.T) (*upload.Files, *memoryFiles) {
 	return &upload.Files{Store: s, Temp: t.TempDir(), Origin: func() string { return origin }}, s
 }
 
-// noise returns bytes of no known format.
+// noise returns random bytes in no known format.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	r := rand.NewChaCha8([32]byte{1})
-	_, _ = r.Read(b) // never fails
+	_, _ = r.Read(b) // cannot fail
 	return b
 }
 
@@ -146,7 +146,7 @@ func TestFailedUploadLeavesNoFile(t *testing.T) {
 	}
 }
 
-// readThen returns a reader that calls end before it returns io.EOF.
+// readThen returns a reader of b that calls end just before it returns io.EOF.
 func readThen(b []byte, end func()) io.Reader {
 	return io.MultiReader(bytes.NewReader(b), readerFunc(func([]byte) (int, error) {
 		end()
@@ -331,7 +331,7 @@ func TestSweepMovesContentIntoObjectsWhileItIsRead(t *testing.T) {
 	if all, err := io.ReadAll(after); err != nil || !bytes.Equal(all, content) {
 		t.Errorf("%d bytes, %v", len(all), err)
 	}
-	// The first reader was opened without access to the objects.
+	// The reader r was opened before the content moved to an object, and cannot read objects.
 	if _, err := io.ReadAll(r); fault.CodeOf(err) != fault.Unavailable {
 		t.Errorf("a reader without objects: %v", err)
 	}

@@ -38,7 +38,7 @@ func withHarness(t *testing.T, do func(*testing.T, *harness)) {
 	})
 }
 
-// save saves a text, asked for by its author or automatically.
+// save saves a text at the request of the author (asked) or automatically.
 func (h *harness) save(d author.DraftEdit, text string, asked bool) author.DraftEdit {
 	h.t.Helper()
 	d.User, d.Key, d.Asked = "alice", "key", asked
@@ -68,7 +68,7 @@ func TestAutomaticSavesCreateOneVersionEveryFiveMinutes(t *testing.T) {
 	withHarness(t, func(t *testing.T, h *harness) {
 		d := h.save(author.DraftEdit{}, "one", false)
 		for _, text := range []string{"one two", "one two three", "one two three four"} {
-			time.Sleep(10 * time.Second) // on the bubble's clock
+			time.Sleep(10 * time.Second) // advances the clock of the synctest bubble
 			d = h.save(d, text, false)
 		}
 		if got := h.texts(d.ID); got != "draft one" {
@@ -90,7 +90,7 @@ func TestVersionIsKeptForManualSavesAndBeforeLargeDeletions(t *testing.T) {
 		long := strings.Repeat("x", 300)
 		d := h.save(author.DraftEdit{}, "one", true)
 		d = h.save(d, long, true)
-		d = h.save(d, long, true) // nothing changed
+		d = h.save(d, long, true) // the same text as before
 		d = h.save(d, "short", false)
 		if got := h.texts(d.ID); got != "draft "+long+", draft one" {
 			t.Errorf("the versions are %s", got)
@@ -142,7 +142,7 @@ func TestRestoredVersionOfAPublishedPostIsNotPublishedAutomatically(t *testing.T
 			return p
 		}
 		post := publish(publish(0, "one").ID, "two")
-		for range 2 { // again with the draft that the first one made
+		for range 2 { // the second Restore changes the draft that the first Restore created
 			d, err := h.Restore(ctx, "alice", post.ID, 1, 0, "test")
 			if err != nil {
 				t.Fatal(err)
