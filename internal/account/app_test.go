@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// appSignIn signs in and returns the app's key.
+// appSignIn signs a user in and returns the key of the app.
 func appSignIn(t *testing.T, w *harness, name, password string) string {
 	t.Helper()
 	u, err := w.Check(w.ctx, name, password, at(home))
@@ -43,7 +43,7 @@ func TestAppKeyIsValidUntilThePasswordChangesOrTheUserIsDisabled(t *testing.T) {
 		}
 		good()
 		w.restart()
-		good() // nothing is cached in memory
+		good() // the key is valid after a restart, so it does not depend on data in memory
 		must(t, w.Disable(w.ctx, "alice", true))
 		bad()
 		must(t, w.Disable(w.ctx, "alice", false))

@@ -10,12 +10,12 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// allowed is a request that alice grants.
+// allowed is the request of a program that alice grants.
 var allowed = account.Authorization{
 	User: "alice", ClientID: "https://app.example/", ClientName: "The App", RedirectURI: "https://app.example/cb", State: "s", Challenge: "h",
 }
 
-// code returns the code of a new grant of alice.
+// code returns the code of a new grant by alice.
 func (w *harness) code(scopes ...string) string {
 	w.t.Helper()
 	ask, err := w.SealRequest(w.ctx, allowed)

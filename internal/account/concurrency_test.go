@@ -87,7 +87,7 @@ func TestConcurrentSignInsUseBoundedMemory(t *testing.T) {
 		group.Go(func() {
 			name, password := "alice", right
 			if i%10 != 0 {
-				name = fmt.Sprint("user", i) // most are refused, and use as much memory
+				name = fmt.Sprint("user", i) // most log-ins fail, but their hashes use the same memory
 			}
 			if _, err := a.Check(t.Context(), name, password, source(i)); err == nil {
 				in.Add(1)
@@ -100,7 +100,8 @@ func TestConcurrentSignInsUseBoundedMemory(t *testing.T) {
 	if maxRunning.Load() > atOnce || in.Load() == 0 {
 		t.Errorf("%d hashes at once, %d log-ins", maxRunning.Load(), in.Load())
 	}
-	// The limit is the memory of the hashes in use, the same amount of uncollected garbage, and a margin.
+	// The limit allows for the memory of the hashes in use, the same amount of garbage that is not
+	// collected yet, and a margin.
 	if grown := peak.Load() - before.Load(); grown > 3*atOnce*size {
 		t.Errorf("%d log-ins at once took %d MiB", all, grown>>20)
 	}
@@ -149,7 +150,7 @@ func TestQueuedPasswordHashesAreLimited(t *testing.T) {
 		if refused.Load()+in.Load() != 10 || busy.Load() != 20 {
 			t.Errorf("%d refused, %d signed in, %d rejected as too many", refused.Load(), in.Load(), busy.Load())
 		}
-		// Rejected attempts do not count as failures.
+		// Rejected attempts are not counted as failures.
 		w.signIn("alice", right, source(29), ok)
 	})
 }

@@ -26,14 +26,14 @@ const (
 	private = "private"
 )
 
-// harness is an Accounts on a real store, in a synctest bubble.
+// harness is an Accounts with a real store. It runs in a synctest bubble.
 type harness struct {
 	*account.Accounts
 	t     *testing.T
 	ctx   context.Context
 	dir   string
 	store *sqlite.Store
-	// hashes counts hashed passwords.
+	// hashes is the number of hashed passwords.
 	hashes atomic.Int64
 }
 
@@ -48,7 +48,7 @@ func withHarness(t *testing.T, o account.Options, do func(*testing.T, *harness))
 	})
 }
 
-// start opens the store as a new process does.
+// start opens the store, as a new process would.
 func (w *harness) start(o account.Options) {
 	w.t.Helper()
 	log := slog.New(slog.NewTextHandler(w.t.Output(), nil))
@@ -77,7 +77,7 @@ func (w *harness) restart() {
 	w.start(o)
 }
 
-// hash is fast and insecure.
+// hash is a fast and insecure replacement of argon2id.
 func (w *harness) hash(password, salt []byte, passes, memory uint32) []byte {
 	w.hashes.Add(1)
 	h := sha256.New()
@@ -92,11 +92,11 @@ func at(addr string) account.Caller {
 	return account.Caller{Addr: netip.MustParseAddr(addr), Via: "page"}
 }
 
-// source returns a caller of the nth network.
+// source returns a caller in the network number n.
 func source(n int) account.Caller { return at(fmt.Sprintf("10.%d.%d.1", n/256, n%256)) }
 
-// withFailures fails with invalid tokens from a source up to a quarter of its limit. When a name's
-// limit is reached, attempts from there are refused and not paced.
+// withFailures fails with invalid tokens from a source, up to a quarter of its limit. If the limit
+// of a name is reached, attempts from this source are therefore rejected and not paced.
 func (w *harness) withFailures(from account.Caller) account.Caller {
 	w.t.Helper()
 	for range 5 {
@@ -115,7 +115,7 @@ func (w *harness) add(names ...string) {
 	}
 }
 
-// user returns the user as a log-in would.
+// user returns the user as a log-in returns it.
 func (w *harness) user(name string) account.User {
 	w.t.Helper()
 	u, err := w.User(w.ctx, name)
@@ -123,7 +123,7 @@ func (w *harness) user(name string) account.User {
 	return u
 }
 
-// signIn signs in and checks the result: a fault of kind want, or success for ok.
+// signIn signs in and checks the result. want is the code of the expected fault; ok: success.
 func (w *harness) signIn(name, password string, from account.Caller, want fault.Code) {
 	w.t.Helper()
 	u, err := w.Check(w.ctx, name, password, from)
@@ -142,7 +142,7 @@ func (w *harness) signIn(name, password string, from account.Caller, want fault.
 
 const ok = fault.Internal
 
-func (w *harness) wait(d time.Duration) { time.Sleep(d) } // on the bubble's clock
+func (w *harness) wait(d time.Duration) { time.Sleep(d) } // advances the clock of the synctest bubble
 
 func must(t *testing.T, err error) {
 	t.Helper()

@@ -13,8 +13,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// untilTooMany calls try at most limit times, until it returns fault.TooMany. It returns the number
-// of other results and the wait.
+// untilTooMany calls loginSource at most limit times, until the result is fault.TooMany. It returns
+// the number of calls with other results, and the wait.
 func untilTooMany(t *testing.T, limit int, loginSource func(i int) error) (n int, wait time.Duration) {
 	t.Helper()
 	for i := range limit {
@@ -59,7 +59,7 @@ func TestFailedSignInsAtAllEndpointsCountTogether(t *testing.T) {
 		}
 		names := []string{"page", "token", "url", "basic", "wsse", "setup"}
 		n, wait := untilTooMany(t, 100, func(i int) error {
-			from := at(fmt.Sprintf("192.0.2.%d", i)) // one network
+			from := at(fmt.Sprintf("192.0.2.%d", i)) // all addresses are in one network
 			from.Via = names[i%len(names)]
 			return endpoints[i%len(endpoints)](from, i)
 		})
@@ -123,7 +123,7 @@ func TestDistributedGuessesOfOneUsersPasswordAreLimited(t *testing.T) {
 					if len(waits) == 1 && n != 10 || len(waits) > 1 && n != 2 {
 						t.Fatalf("wait %d after %d failures, want 10 and then 2", len(waits), n)
 					}
-					w.signIn("alice", right, at(home), ok) // known address
+					w.signIn("alice", right, at(home), ok) // alice has logged in from this address before
 					if name == "alice" {
 						w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany)
 					}
@@ -155,7 +155,7 @@ func TestPasswordGuessesFromOneNetworkAreLimited(t *testing.T) {
 		if tried > 250 {
 			t.Errorf("%d guesses in a day", tried)
 		}
-		w.signIn("user", wrong, at("2001:db8:0:100::1"), fault.Refused) // another network
+		w.signIn("user", wrong, at("2001:db8:0:100::1"), fault.Refused) // this address is in another network
 	})
 }
 
@@ -200,7 +200,7 @@ func TestFailedSignInsOfAllClientsAreLimited(t *testing.T) {
 			t.Errorf("stopped after %d, for %v", n, wait)
 		}
 		w.signIn("bob", right, at(away), fault.TooMany)
-		w.signIn("alice", right, at(home), ok) // known address
+		w.signIn("alice", right, at(home), ok) // alice has logged in from this address before
 		w.wait(time.Minute)
 		w.signIn("bob", right, at(away), ok)
 	})
@@ -211,15 +211,15 @@ func TestKnownClientAddressIsNotLockedOut(t *testing.T) {
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		w.signIn("alice", right, at(home), ok)
-		w.restart() // the address is stored
+		w.restart() // the store has the address
 		for i := range 40 {
 			_, _ = w.Check(w.ctx, "alice", wrong, source(i))
 			_, _ = w.Check(w.ctx, fmt.Sprint("user", i), wrong, at("192.0.2.99"))
 		}
 		w.signIn("bob", wrong, at(home), fault.TooMany)
-		w.signIn("alice", right, at("192.0.2.8"), fault.TooMany) // another address of the network
+		w.signIn("alice", right, at("192.0.2.8"), fault.TooMany) // this is another address in the same network
 		w.signIn("alice", right, at(home), ok)
-		// The password cannot be guessed from the known address either.
+		// A password cannot be guessed without a limit from a known address either.
 		n, _ := untilTooMany(t, 100, func(int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
 		if n != 10 {
 			t.Errorf("%d guesses", n)
@@ -325,17 +325,17 @@ func TestFloodCannotEvictFailedSignInCounts(t *testing.T) {
 		if n, _ := untilTooMany(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, w.withFailures(source(i))); return err }); n != 10 {
 			t.Fatalf("%d guesses", n)
 		}
-		// Names from a network that must wait do not evict rows.
+		// Attempts with other names from a network that must wait evict no rows.
 		_, _ = untilTooMany(t, 100, func(i int) error { _, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(away)); return err })
 		for i := range 200 {
 			w.signIn(fmt.Sprint("other", i), wrong, at(away), fault.TooMany)
 		}
-		// Successful log-ins from many networks do not evict rows.
+		// Successful log-ins from many networks evict no rows.
 		for i := range 200 {
 			w.signIn("mallory", right, source(1000+i), ok)
 			w.signIn("mallory", right, source(1000+i), ok)
 		}
-		// Failures that count only for sources do not evict rows.
+		// Failures that count only for their source evict no rows.
 		for i := range 200 {
 			_, err := w.Token(w.ctx, "cb_x", "", source(2000+i))
 			wantFault(t, err, fault.Refused)
@@ -388,7 +388,8 @@ func TestConcurrentSignInsWithCorrectPasswordSucceed(t *testing.T) {
 		if in.Load() != 500 {
 			t.Errorf("%d of 500 signed in, %d were rejected", in.Load(), sent.Load())
 		}
-		// Attempts that wait behind wrong ones see their failures and are rejected.
+		// Attempts that wait for earlier wrong attempts are rejected when the earlier attempts have
+		// failed.
 		before := w.hashes.Load()
 		many(300, wrong)
 		group.Wait()
@@ -423,7 +424,7 @@ func TestFailedSignInsSurviveARestart(t *testing.T) {
 		}
 		w.wait(time.Minute)
 		w.signIn("alice", right, at(home), ok)
-		// The wait of a source also survives a restart.
+		// The wait of a source survives a restart too.
 		n, _ = untilTooMany(t, 100, func(i int) error { _, err := w.Token(w.ctx, fmt.Sprint(i), "", at(away)); return err })
 		w.restart()
 		_, err := w.Token(w.ctx, "x", "", at(away))
@@ -434,7 +435,7 @@ func TestFailedSignInsSurviveARestart(t *testing.T) {
 	})
 }
 
-// readOnlyStore is a store whose tallies cannot be written.
+// readOnlyStore is a store that cannot write tallies.
 type readOnlyStore struct{ account.Store }
 
 func (readOnlyStore) ChangeTallies(context.Context, []account.TallyKey, func([]account.Tally) bool) ([]account.Tally, error) {

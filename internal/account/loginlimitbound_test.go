@@ -17,7 +17,7 @@ func TestNumberOfCachedFailedSignInsIsBounded(t *testing.T) {
 		w.add("alice")
 		for i := range 2000 {
 			w.signIn(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
-			if i%5 == 0 { // constant attempts keep the row of alice
+			if i%5 == 0 { // repeated attempts prevent the eviction of the row of alice
 				_, _ = w.Check(w.ctx, "alice", wrong, w.withFailures(source(10_000+i)))
 			}
 		}
@@ -36,7 +36,7 @@ func TestStoredFailedSignInsAreBoundedAndExpire(t *testing.T) {
 		}
 		w.restart()
 		w.wait(time.Second)
-		w.signIn("alice", right, w.withFailures(at(home)), fault.TooMany) // a waiting name is not evicted
+		w.signIn("alice", right, w.withFailures(at(home)), fault.TooMany) // the row of a name that must wait is not evicted
 		if n != 10 {
 			t.Errorf("%d guesses", n)
 		}

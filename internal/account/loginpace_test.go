@@ -13,7 +13,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// lockOut reaches the limit of a name, from four networks with up to six failures each.
+// lockOut reaches the limit of a name with failures from four networks, at most six from each
+// network.
 func (w *harness) lockOut(name string) {
 	for i := range 24 {
 		_, _ = w.Check(w.ctx, name, wrong, source(9000+i%4))
@@ -31,15 +32,15 @@ func TestOwnerSignsInFromANewAddressDuringAnAttack(t *testing.T) {
 		if took := time.Since(before); took > 20*time.Second {
 			t.Errorf("the log-in took %v", took)
 		}
-		w.signIn("alice", right, at(home), ok) // from now on this address is known
+		w.signIn("alice", right, at(home), ok) // from now on, the address is known for alice
 		if took := time.Since(before); took > 20*time.Second {
 			t.Errorf("two log-ins took %v", took)
 		}
-		w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany) // a network with many failures
+		w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany) // the network has many failures
 	})
 }
 
-// TestPasswordGuessesForOneNameAreLimited attacks for two hours from any number of networks.
+// TestPasswordGuessesForOneNameAreLimited simulates an attack of two hours from many networks.
 func TestPasswordGuessesForOneNameAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"alice", "nobody"} {
@@ -54,8 +55,8 @@ func TestPasswordGuessesForOneNameAreLimited(t *testing.T) {
 						w.wait(fault.RetryAfter(err))
 					}
 				}
-				// One slot every 10 s, the limit itself, and two after each wait of a minute or
-				// more.
+				// Expect one slot every 10 s, the limit of the name, and two attempts after each wait
+				// of a minute or more.
 				if n := w.hashes.Load() - before; n < 600 || n > 2*360+10+2*12 {
 					t.Errorf("%d guesses in two hours", n)
 				}
@@ -108,7 +109,8 @@ func TestSignInRateOfANameSurvivesARestart(t *testing.T) {
 	})
 }
 
-// TestNumberOfWaitingSignInAttemptsIsBounded attacks many names, first from one network, then from many.
+// TestNumberOfWaitingSignInAttemptsIsBounded simulates an attack on many names, first from one
+// network and then from many networks.
 func TestNumberOfWaitingSignInAttemptsIsBounded(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Waiting: 40, Limits: account.Limits{Minute: 1 << 30}}, func(t *testing.T, w *harness) {
@@ -117,7 +119,7 @@ func TestNumberOfWaitingSignInAttemptsIsBounded(t *testing.T) {
 			for i := range 10 {
 				_, _ = w.Check(w.ctx, fmt.Sprint("user", n), wrong, source(n*16+i))
 			}
-			_, _ = w.Check(w.ctx, fmt.Sprint("user", n), wrong, source(7000+n)) // takes the free slot
+			_, _ = w.Check(w.ctx, fmt.Sprint("user", n), wrong, source(7000+n)) // takes the free slot of the name
 		}
 		attack := func(from func(i int) account.Caller) (left int64) {
 			ctx, cancel := context.WithCancel(w.ctx)
@@ -142,7 +144,7 @@ func TestNumberOfWaitingSignInAttemptsIsBounded(t *testing.T) {
 		if n := attack(func(i int) account.Caller { return source(8000 + i) }); n == 0 || n > 10 {
 			t.Errorf("%d wait, want at most a quarter of 40", n)
 		}
-		// Other names are not affected, and no waiting attempts are left.
+		// Other names are not affected, and no attempt is waiting any more.
 		w.add("alice")
 		w.signIn("alice", right, at(away), ok)
 		w.wait(time.Hour)

@@ -80,7 +80,7 @@ func TestInvalidPasswordsAreRejected(t *testing.T) {
 			w.signIn(name, password, source(len(password)), ok)
 			w.signIn(name, strings.TrimSpace(password)+"x", source(len(password)), fault.Refused)
 		}
-		w.signIn("d", "U\u0308nïcødé☂", at(home), ok) // the same characters, decomposed
+		w.signIn("d", "U\u0308nïcødé☂", at(home), ok) // the same name with decomposed characters
 		w.signIn("d", "Ünïcødé☔", at(home), fault.Refused)
 		w.signIn("b", strings.Repeat("x", 1025), at(home), fault.Refused)
 		_, err := w.Add(w.ctx, "a", right)

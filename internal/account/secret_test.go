@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// unavailableStore is a store that is unreachable.
+// unavailableStore is a store whose database is unreachable.
 type unavailableStore struct{ account.Store }
 
 var errAway = fault.New(fault.Unavailable, "away")
@@ -29,7 +29,7 @@ func (unavailableStore) TokenByHash(context.Context, string) (account.Token, err
 	return account.Token{}, errAway
 }
 
-// readers creates two users, each with a secret for a reader of the same name.
+// readers creates two users with one secret each. Both readers have the same name.
 func (w *harness) readers() (a, b account.Secret) {
 	w.t.Helper()
 	w.add("alice", "bob")
@@ -91,7 +91,7 @@ func TestSecretGivesAccessToItsFeedOnly(t *testing.T) {
 			bad(name+" in the address", s, err)
 			s, err = w.OpenByBasic(w.ctx, c.user, c.feed, c.reader, c.selector+"."+c.secret, at(home))
 			bad(name+" by Basic", s, err)
-			if name != "selector in capital" && name != "NUL" { // the secret alone is correct
+			if name != "selector in capital" && name != "NUL" { // in these two cases, the secret without the selector is correct
 				s, err = w.OpenByBasic(w.ctx, c.user, c.feed, c.reader, c.secret, at(home))
 				bad(name+" by Basic, alone", s, err)
 				s, err = w.OpenByWSSE(w.ctx, c.user, c.feed, w.header(c.reader, c.secret), at(home))
@@ -154,7 +154,7 @@ func TestCorrectSecretIsAcceptedAfterFailuresFromTheSameAddress(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
-		// Many readers behind one network with wrong secrets.
+		// Many readers in one network use wrong secrets.
 		n, _ := untilTooMany(t, 100, func(i int) error {
 			_, err := w.OpenByURL(w.ctx, "alice", private, "gone", fmt.Sprint(i%3), at(home))
 			return err
@@ -168,7 +168,7 @@ func TestCorrectSecretIsAcceptedAfterFailuresFromTheSameAddress(t *testing.T) {
 		must(t, err)
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header(a.Selector, a.Plain), at(home))
 		must(t, err)
-		// With the user's name, all secrets are compared, at a limited rate.
+		// A header with the user's name is compared with all secrets, at a limited rate.
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", a.Plain), at(home))
 		must(t, err)
 		for range 59 {
@@ -177,7 +177,7 @@ func TestCorrectSecretIsAcceptedAfterFailuresFromTheSameAddress(t *testing.T) {
 		}
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", a.Plain), at(home))
 		wantFault(t, err, fault.TooMany)
-		w.signIn("alice", right, at(away), ok) // the account is not locked
+		w.signIn("alice", right, at(away), ok) // failures with secrets do not lock the account
 	})
 }
 
@@ -234,7 +234,7 @@ func TestDatabaseContainsNoCredentials(t *testing.T) {
 		token, _, err := w.NewToken(w.ctx, "alice", "label", account.Scopes())
 		must(t, err)
 		w.signIn("alice", right, at(home), ok)
-		w.restart() // flushes everything to the file
+		w.restart() // writes all data to the file
 		files, err := filepath.Glob(filepath.Join(w.dir, "*"))
 		must(t, err)
 		read := 0
@@ -287,7 +287,7 @@ func TestChangedServerKeyIsReported(t *testing.T) {
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", fresh.Plain), at(home))
 		must(t, err)
 
-		// After the last secret of the previous key is revoked, wrong secrets are refused again.
+		// After the last secret of the previous key was revoked, wrong secrets are rejected again.
 		all, err := w.Secrets(w.ctx, "alice", private)
 		must(t, err)
 		bobs, err := w.Secrets(w.ctx, "bob", private)
@@ -308,6 +308,6 @@ func TestChangedServerKeyIsReported(t *testing.T) {
 		wantFault(t, err, fault.Unavailable)
 		_, err = w.OpenByURL(w.ctx, "alice", private, a.Selector, a.Plain, at(home))
 		wantFault(t, err, fault.Unavailable)
-		w.signIn("alice", right, at(home), ok) // log-ins need no key
+		w.signIn("alice", right, at(home), ok) // log-ins by password do not need the key
 	})
 }

@@ -148,7 +148,7 @@ func TestPasswordChangePreventsSessionsOfTheOldPassword(t *testing.T) {
 		w.add("alice")
 		thief, err := w.Check(w.ctx, "alice", right, at(away))
 		must(t, err)
-		must(t, w.SetPassword(w.ctx, "alice", "another password")) // in the same millisecond
+		must(t, w.SetPassword(w.ctx, "alice", "another password")) // the password changes in the millisecond of the log-in
 		_, _, err = w.StartSession(w.ctx, thief, "")
 		wantFault(t, err, fault.Refused)
 		_, err = w.ChangePassword(w.ctx, thief, "the thief's password")

@@ -27,7 +27,7 @@ func TestTokenIsAcceptedForItsScopesUntilRevoked(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		}
-		for range 50 { // a missing scope is not a failure
+		for range 50 { // a token without the scope is not counted as a failure
 			_, err := w.Token(w.ctx, plain, "delete", at(home))
 			if wantFault(t, err, fault.Refused); !errors.Is(err, account.ErrScope) || !strings.Contains(fault.Message(err), "delete") {
 				t.Fatal(err)

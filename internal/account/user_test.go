@@ -141,7 +141,7 @@ func TestLastSignInIsStoredOncePerHour(t *testing.T) {
 		if seen() != 0 {
 			t.Errorf("seen after %v", seen())
 		}
-		w.signIn("alice", right, at(away), ok) // a new address
+		w.signIn("alice", right, at(away), ok) // alice has not logged in from this address before
 		w.wait(time.Hour)
 		w.signIn("alice", wrong, at(home), fault.Refused)
 		if seen() != 59*time.Minute {
@@ -167,7 +167,7 @@ func TestFirstUserNeedsTheSetupToken(t *testing.T) {
 		}
 		_, err := w.AddFirst(w.ctx, token, "login", right, at(home))
 		wantFault(t, err, fault.Invalid)
-		// One of many concurrent calls succeeds.
+		// Of many concurrent calls, one succeeds.
 		errs := make([]error, 10)
 		var group sync.WaitGroup
 		for i := range errs {
@@ -259,7 +259,8 @@ func TestPasswordIsComparedInUnicodeNormalForm(t *testing.T) {
 	}
 }
 
-// setLegacyHash sets the hash of earlier versions: of the password as it was typed.
+// setLegacyHash stores a hash as earlier versions did: the hash of the password as the user typed
+// it.
 func (w *harness) setLegacyHash(name, password string) {
 	w.t.Helper()
 	salt := strings.Repeat("s", 16)
@@ -280,14 +281,14 @@ func TestLegacyHashIsReplacedAtSignIn(t *testing.T) {
 		w.signIn("alice", decomposed, at(home), ok)
 		w.restart()
 		for _, typed := range []string{composed, wideSpaces, decomposed} {
-			w.wait(time.Hour) // a verified password is not hashed again at once
+			w.wait(time.Hour) // wait until the verified password must be hashed again
 			before := w.hashes.Load()
 			w.signIn("alice", typed, at(home), ok)
 			if n := w.hashes.Load() - before; n != 1 {
 				t.Errorf("%q: %d hashes", typed, n)
 			}
 		}
-		if now := w.user("alice").PasswordAt; !now.Equal(set) { // sessions and app keys depend on it
+		if now := w.user("alice").PasswordAt; !now.Equal(set) { // sessions and app keys depend on the time of the password
 			t.Errorf("the password was set at %v, want %v", now, set)
 		}
 	})
@@ -298,12 +299,12 @@ func TestPasswordLengthIsCountedInUnicodeNormalForm(t *testing.T) {
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		syllables := func(n int, of string) string { return strings.Repeat(of, n) }
-		must(t, w.SetPassword(w.ctx, "alice", syllables(341, "\u1100\u1161\u11a8"))) // 3,069 bytes for 1,023
+		must(t, w.SetPassword(w.ctx, "alice", syllables(341, "\u1100\u1161\u11a8"))) // 3,069 bytes, which are 1,023 after normalization
 		w.signIn("alice", syllables(341, "\uac01"), at(home), ok)
 		for _, bad := range []string{syllables(342, "\uac01"), syllables(342, "\u1100\u1161\u11a8"), "", "e\u0301e\u0301e\u0301", "\u212blice1"} {
 			wantFault(t, w.SetPassword(w.ctx, "alice", bad), fault.Invalid)
 		}
-		// Both spellings of a wrong password are hashed, whether or not the user exists.
+		// Both spellings of a wrong password are hashed, for existing and for unknown users.
 		for _, name := range []string{"alice", "nobody"} {
 			before := w.hashes.Load()
 			w.signIn(name, decomposed, at(home), fault.Refused)

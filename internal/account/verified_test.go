@@ -12,7 +12,7 @@ func TestVerifiedPasswordIsNotHashedAgainForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
-		w.add("bob") // has the same password
+		w.add("bob") // bob has the same password
 		attempt := func(what, name, password string, want fault.Code, hashes int64) {
 			t.Helper()
 			before := w.hashes.Load()

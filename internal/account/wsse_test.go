@@ -25,14 +25,14 @@ func (w *harness) token(header string) wsse.Token {
 	w.t.Helper()
 	t, err := wsse.Parse(header)
 	if err != nil {
-		// No header can contain this name: use a similar one.
+		// A header cannot contain this name, so use the header of a name that it can contain.
 		t, err = wsse.Parse(wsse.Header("?", "?", time.Now(), nil))
 		must(w.t, err)
 	}
 	return t
 }
 
-// wsseToken makes a token by hand.
+// wsseToken creates a token whose digest is computed for hashedNonce instead of nonce.
 func wsseToken(nonce, hashedNonce, created, password string) wsse.Token {
 	sum := sha1.Sum([]byte(hashedNonce + created + password))
 	t, err := wsse.Parse(wsse.Token{Username: "alice", Digest: base64.StdEncoding.EncodeToString(sum[:]), Nonce: nonce, Created: created}.String())
@@ -61,7 +61,7 @@ func TestWSSEHeaderIsAcceptedOnceEvenAfterARestart(t *testing.T) {
 		wantFault(t, w.wsse(header), fault.Refused)
 		w.wait(2 * time.Minute)
 		must(t, w.Sweep(w.ctx))
-		wantFault(t, w.wsse(header), fault.Refused) // it is too old now
+		wantFault(t, w.wsse(header), fault.Refused) // the header is too old now
 		must(t, w.wsse(w.header("alice", a.Plain)))
 	})
 }
@@ -98,7 +98,7 @@ func TestReencodedWSSEHeaderIsRejectedAsReplay(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
-		const nonce = "bf59559401b2d9e1" // also valid base64
+		const nonce = "bf59559401b2d9e1" // the text of the nonce is also valid base64
 		created := time.Now().UTC().Format(time.RFC3339)
 		first := wsseToken(nonce, nonce, created, a.Plain)
 		must(t, w.wsse(first))
@@ -124,7 +124,7 @@ func TestReencodedWSSEHeaderIsRejectedAsReplay(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		// Bytes cannot be moved between the nonce and the time.
+		// A header stays invalid if characters move between the nonce and the time.
 		for _, n := range []int{-4, -1, 1, 4} {
 			both := nonce + created
 			one := first
@@ -133,7 +133,7 @@ func TestReencodedWSSEHeaderIsRejectedAsReplay(t *testing.T) {
 				t.Errorf("moved by %d: %v", n, err)
 			}
 		}
-		// A new header with an old nonce is refused in every spelling.
+		// A new header with a used nonce is rejected in every spelling.
 		w.wait(time.Second)
 		created = time.Now().UTC().Format(time.RFC3339)
 		wantFault(t, w.wsse(wsseToken(nonce, nonce, created, a.Plain)), fault.Refused)
@@ -159,7 +159,7 @@ func TestWSSEHeaderIsValidForFiveMinutesAroundItsTime(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
-		w.wait(time.Second - time.Duration(time.Now().Nanosecond())) // headers have whole seconds
+		w.wait(time.Second - time.Duration(time.Now().Nanosecond())) // the time in a header has a precision of one second
 		for d, want := range map[time.Duration]bool{
 			0: true, 5 * time.Minute: true, -5 * time.Minute: true, 5*time.Minute + time.Second: false, -5*time.Minute - time.Second: false, time.Hour: false, -24 * time.Hour: false,
 		} {
@@ -168,12 +168,12 @@ func TestWSSEHeaderIsValidForFiveMinutesAroundItsTime(t *testing.T) {
 				t.Errorf("%v away: %v", d, err)
 			}
 		}
-		// A header with another time than its digest is invalid.
+		// A header is invalid if its time differs from the time in its digest.
 		old := w.token(wsse.Header("alice", a.Plain, time.Now().Add(-time.Hour), nil))
 		fresh := w.header("alice", a.Plain)
 		old.Created, old.At = fresh.Created, fresh.At
 		wantFault(t, w.wsse(old), fault.Refused)
-		// A header of the future is stored until it expires.
+		// A header from the future is stored until it expires.
 		ahead := w.token(wsse.Header("alice", a.Plain, time.Now().Add(5*time.Minute), nil))
 		must(t, w.wsse(ahead))
 		w.wait(10 * time.Minute)
