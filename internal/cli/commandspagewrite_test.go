@@ -10,7 +10,8 @@ import (
 	"cloudburst/internal/config"
 )
 
-// commandsPage returns docs/reference/commands.md: the help of all commands, by group.
+// commandsPage returns the content of docs/reference/commands.md: the help of all commands, sorted
+// by group.
 func commandsPage(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(`# Commands
@@ -35,10 +36,10 @@ the fields. Exit status: 0 success, 1 failure, 2 invalid command line or configu
 	return b.String()
 }
 
-// anchor returns the ID of the heading of a command.
+// anchor returns the ID of the heading for a command.
 func anchor(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// cell escapes a text for a table.
+// cell escapes a text for a cell of a Markdown table.
 func cell(text string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", "\n", " ", "*", "\\*").Replace(text)
 }

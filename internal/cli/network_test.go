@@ -47,7 +47,7 @@ func TestUnrequestedContentEncodingsAreDecoded(t *testing.T) {
 			switch {
 			case tt.fails == "" && code != shell.ExitOK:
 				t.Errorf("%s of %s: exit %d, %s%s", command, tt.name, code, &out, &errs)
-			case tt.name == "truncated" && command == "discover": // discover needs only the start
+			case tt.name == "truncated" && command == "discover": // discover needs only the start of the document
 			case tt.fails != "" && (code != shell.ExitFailure || !strings.Contains(errs.String(), tt.fails)):
 				t.Errorf("%s of %s: exit %d, %s; want %q", command, tt.name, code, &errs, tt.fails)
 			}
@@ -69,7 +69,7 @@ func TestInterruptEndsReadOfIdleStandardInput(t *testing.T) {
 	}
 }
 
-// reading calls begun at each Read.
+// reading is a reader that calls begun at each Read.
 type reading struct {
 	r     io.Reader
 	begun func()

@@ -9,7 +9,7 @@ import (
 // inShell returns the commands of this package for a shell.
 func inShell(s shell.Shell) *commands { return &commands{&s} }
 
-// Run runs one command line, like the program.
+// Run runs one command line as the program does.
 func (p *commands) Run(ctx context.Context, args []string) int {
 	root := p.Root("cloudburst", "", "")
 	root.AddCommand(Commands(p.Shell)...)

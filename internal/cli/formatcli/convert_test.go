@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// converted runs convert and returns its outputs and exit code.
+// converted runs the command convert and returns its outputs and its exit code.
 func converted(t *testing.T, in string, args ...string) (out, reported string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-// pages is an HTTP client that returns the body of each URL, and 404 for other URLs.
+// pages is an HTTP client that serves web pages. Key: URL; value: body. Other URLs get status 404.
 type pages map[string]string
 
 func (p pages) Do(r *http.Request) (*http.Response, error) {

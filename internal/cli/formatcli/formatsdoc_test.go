@@ -17,7 +17,8 @@ var update = flag.Bool("update", false, "rewrite the examples of docs/reference/
 
 const formatsDoc = "../../../docs/reference/formats.md"
 
-// block returns the start and the end of the text in the first fenced block after a heading.
+// block returns the positions of the start and the end of the text in the first fenced block after
+// a heading.
 func block(t *testing.T, doc, heading string) (from, to int) {
 	t.Helper()
 	at := strings.Index(doc, "\n"+heading+"\n")
@@ -42,8 +43,8 @@ func block(t *testing.T, doc, heading string) (from, to int) {
 	return from, from + end
 }
 
-// shown formats a document for a fenced block: line breaks as \n, and the first 128 bytes of binary
-// data as a hex dump.
+// shown formats a document for a fenced block. Line breaks are \n. For binary data, it returns the
+// first 128 bytes as a hex dump.
 func shown(doc string) string {
 	if !utf8.ValidString(doc) || strings.ContainsRune(doc, 0) {
 		return hex.Dump([]byte(doc[:128])) + "…\n"
@@ -51,7 +52,7 @@ func shown(doc string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(doc, "\r\n", "\n"), "\n") + "\n"
 }
 
-// formatsTable returns the table of formats in the document.
+// formatsTable returns the table of all formats in Markdown.
 func formatsTable() string {
 	var b strings.Builder
 	b.WriteString("| name | format | file of a user's feed | media type |\n| --- | --- | --- | --- |\n")

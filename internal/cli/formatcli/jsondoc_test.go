@@ -19,14 +19,14 @@ func TestDocumentedTypesMatchOutputOfParse(t *testing.T) {
 	types := map[reflect.Type]bool{}
 	clitest.PrintedTypes(reflect.TypeFor[feedLine](), types)
 	clitest.PrintedTypes(reflect.TypeFor[shell.FailureLine](), types)
-	// Declarations that differ from the name of the type.
+	// These types have other names in the documentation.
 	names := map[reflect.Type]string{
 		reflect.TypeFor[shell.InputError]():  "Error",
 		reflect.TypeFor[discover.Link]():     "FoundLink",
 		reflect.TypeFor[feedLine]():          "FeedLine",
 		reflect.TypeFor[shell.FailureLine](): "ErrorLine",
 	}
-	// The problems of the line replace those of the feed.
+	// The problems in the line hide the problems of the feed.
 	doc["Feed"] = append(doc["Feed"], clitest.Field{Name: "problems", Type: "Problem[]", Optional: true})
 	for typ := range types {
 		doc.Check(t, cmp.Or(names[typ], typ.Name()), typ)

@@ -20,7 +20,8 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// parseLines runs parse and returns its decoded lines, standard error and exit code.
+// parseLines runs the command parse. It returns the decoded lines of the output, standard error and
+// the exit code.
 func parseLines(t *testing.T, in string, args ...string) (rows []map[string]any, reported string, code int) {
 	t.Helper()
 	var out, progress bytes.Buffer
@@ -36,7 +37,7 @@ func parseLines(t *testing.T, in string, args ...string) (rows []map[string]any,
 	return rows, progress.String(), code
 }
 
-// at returns the value at a path of names and indexes in a decoded line.
+// at returns the value in a decoded line at a path of names and indexes.
 func at(v any, path ...any) any {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -222,7 +223,7 @@ func TestPrintedJSONDecodesToTheSameFeed(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if len(back.Problems) == 0 {
-				back.Problems = nil // the line has an empty list, the feed has nil
+				back.Problems = nil // the line has an empty list where the feed has nil
 			}
 			if diff := cmp.Diff(f, back); diff != "" {
 				t.Errorf("%s:\n%s", name, diff)

@@ -15,8 +15,8 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// harmful parses markup like a browser and returns an unsafe element or attribute; "" if there
-// is none.
+// harmful parses markup as a browser does and returns an unsafe element or attribute; "": the
+// markup is safe.
 func harmful(markup string) (found string) {
 	root, err := html.Parse(strings.NewReader("<!DOCTYPE html><body>" + markup))
 	if err != nil {
@@ -67,8 +67,7 @@ func eachText(v reflect.Value, use func(kind, value string)) {
 	}
 }
 
-// safeFeed checks that the HTML of a feed is safe, and that sanitizing it again changes
-// nothing.
+// safeFeed checks that the HTML in a feed is safe, and that sanitizing it again changes nothing.
 func safeFeed(t *testing.T, f *feed.Feed) {
 	t.Helper()
 	eachText(reflect.ValueOf(f), func(kind, value string) {
@@ -140,7 +139,7 @@ script:x">`) == "" {
 	}
 }
 
-// FuzzParseSanitized is FuzzParse of package feed with sanitizing.
+// FuzzParseSanitized is like FuzzParse of package feed, but also sanitizes the HTML.
 func FuzzParseSanitized(f *testing.F) {
 	for _, doc := range sanitized(f) {
 		f.Add(doc, false)

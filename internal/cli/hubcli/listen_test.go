@@ -25,8 +25,8 @@ type fakeCloudHub struct {
 	mu        sync.Mutex
 	down      bool
 	refuse    bool
-	refusal   string // message of the refusal; "": "No room."
-	unread    error  // network error of the server of the feed; nil: it responds
+	refusal   string // message with which the hub rejects requests; "": "No room."
+	unread    error  // network error of requests for the feed; nil: the server responds
 	status    int    // status of the response with the feed; 0: 200
 	reads     []time.Time
 	registers []time.Time
@@ -150,7 +150,8 @@ func TestRegistrationIsRetriedWithBackoffAfterOutage(t *testing.T) {
 		if n := w.count(); n != 2 {
 			t.Errorf("registered %d times", n)
 		}
-		// A later refusal does not end the attempts: the hub may be full for some time.
+		// A later rejection does not end the attempts, because the hub may be full only for some
+		// time.
 		w.set(func() { w.refuse = true })
 		<-time.After(25 * time.Hour)
 		w.set(func() { w.refuse = false })
@@ -194,7 +195,7 @@ func TestUnreachableHubIsRetriedAtStart(t *testing.T) {
 	})
 }
 
-// refused returns the error of dialing a port without a server.
+// refused returns the error of a connection to a port on which no server listens.
 func refused() error {
 	return &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8000}, Err: syscall.ECONNREFUSED}
 }

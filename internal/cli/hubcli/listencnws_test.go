@@ -22,10 +22,10 @@ func matches(pattern, text string) bool { return regexp.MustCompile(pattern).Mat
 type fakeCNWSHub struct {
 	mu     sync.Mutex
 	result cnws.Result
-	page   bool // responds with a web page
+	page   bool // the hub responds with a web page
 	status int  // status of each response; 0: 200
 	asked  []cnws.Subscribe
-	during func(cnws.Subscribe) // called before the response
+	during func(cnws.Subscribe) // called before the hub responds
 }
 
 func (w *fakeCNWSHub) Do(r *http.Request) (*http.Response, error) {
@@ -68,7 +68,7 @@ func cnwsListener(w *fakeCNWSHub) (*listener, *followed, *locked) {
 	return l, f, out
 }
 
-// change sends a notification to the callback of l and returns the status in its response.
+// change sends a notification to the callback of l and returns the result in the response.
 func change(t *testing.T, l *listener, c cnws.Change, changed time.Time) bool {
 	t.Helper()
 	body, err := c.Marshal()

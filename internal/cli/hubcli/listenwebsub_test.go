@@ -24,10 +24,10 @@ import (
 // fakeWebSubHub is an HTTP client that serves a topic and its WebSub hubs.
 type fakeWebSubHub struct {
 	mu       sync.Mutex
-	topic    string        // document at feed.example
-	callback http.Handler  // of the listener
-	lease    time.Duration // granted
-	mute     bool          // accepts requests, but never verifies them
+	topic    string        // body of the document at feed.example
+	callback http.Handler  // callback of the listener
+	lease    time.Duration // lease that the hub grants
+	mute     bool          // the hub accepts requests but never verifies them
 	deny     string        // reason of the denial; "": the hub grants
 	refuse   map[string]bool
 	asked    []websub.Request
@@ -63,7 +63,7 @@ func (w *fakeWebSubHub) Do(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// ask verifies the callback after a second.
+// ask sends a verification request or a denial to the callback after one second.
 func (w *fakeWebSubHub) ask(q websub.Request, lease time.Duration, deny string) {
 	<-time.After(time.Second)
 	v := websub.Verification{Mode: q.Mode, Topic: q.Subscription.Topic, Challenge: "challenge", Lease: lease}
@@ -79,7 +79,7 @@ func (w *fakeWebSubHub) get(address string) *httptest.ResponseRecorder {
 	return rec
 }
 
-// deliver posts content to a callback, signed unless the secret is empty.
+// deliver sends content to a callback. If secret is not "", the delivery is signed.
 func (w *fakeWebSubHub) deliver(callback, secret, kind string, body []byte, changed string) int {
 	r := httptest.NewRequest(http.MethodPost, callback, bytes.NewReader(body))
 	r.Header.Set("Content-Type", kind)
@@ -111,7 +111,8 @@ func (w *fakeWebSubHub) reads() int {
 	return w.read
 }
 
-// webSubListener returns a listener that subscribes at the hub w.
+// webSubListener returns a listener whose network is w, one followed feed, and the output of the
+// listener.
 func webSubListener(w *fakeWebSubHub) (*listener, *followed, *locked) {
 	if w.topic == "" {
 		w.topic = pushTopic
@@ -125,13 +126,13 @@ func webSubListener(w *fakeWebSubHub) (*listener, *followed, *locked) {
 	return l, f, out
 }
 
-// advance waits for d and then until all goroutines are idle.
+// advance advances the clock by d, and waits until all goroutines are idle.
 func advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// listening runs l.follow until the test calls stop.
+// listening runs l.follow in a goroutine until the test calls stop.
 func listening(t *testing.T, l *listener, f *followed) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

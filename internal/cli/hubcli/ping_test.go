@@ -26,7 +26,8 @@ func TestFeedWithoutCloudIsPingedAtItsWebSubHubs(t *testing.T) {
 			t.Errorf("pings of %s: %+v", hub, q)
 		}
 	}
-	// An explicit protocol is used, and a feed without hubs is an error.
+	// The command uses the protocol of --via even if the feed does not name it. A feed without hubs
+	// is an error.
 	for _, args := range [][]string{{"--via", "rest", "http://feed.example/two"}, {"http://feed.example/none"}} {
 		if code, _, errs := run(args...); code != 1 || !strings.Contains(errs, "no usable <cloud> element") {
 			t.Errorf("%v: %d %s", args, code, errs)

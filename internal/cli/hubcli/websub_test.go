@@ -21,8 +21,8 @@ import (
 // fakeHubs is an HTTP client that serves topics and their hubs.
 type fakeHubs struct {
 	mu    sync.Mutex
-	asked map[string][]websub.Request // by hub
-	alone bool                        // hubs accept one topic per request
+	asked map[string][]websub.Request // received requests; key: hub
+	alone bool                        // hubs accept only one topic in a request
 }
 
 func (w *fakeHubs) Do(r *http.Request) (*http.Response, error) {
@@ -41,7 +41,7 @@ func (w *fakeHubs) Do(r *http.Request) (*http.Response, error) {
 			res.StatusCode = http.StatusGone
 		}
 		return res, nil
-	case "base.example": // its hub is at /websub
+	case "base.example": // the hub of this server is at /websub
 		if r.URL.Path != "/websub" {
 			res := answer("")
 			res.StatusCode = http.StatusUnsupportedMediaType
@@ -69,7 +69,7 @@ func (w *fakeHubs) Do(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// command runs a websub command with w as the network.
+// command runs a websub command that uses w instead of the network.
 func (w *fakeHubs) command(t *testing.T, args ...string) (code int, out, err string) {
 	t.Helper()
 	o, e := &locked{}, &locked{}
@@ -209,7 +209,7 @@ func TestDefaultEndpointIsTriedIfTheRootHasNoHub(t *testing.T) {
 			}
 		}
 	}
-	// After a refusal no other endpoint is tried.
+	// After a hub has rejected a request, the command tries no other endpoint.
 	w := &fakeHubs{}
 	if code, _, errs := w.command(t, "subscribe", "--hub", "http://root.example", "--callback", callback, topic+"bad"); code != 1 || !strings.Contains(errs, "http://root.example rejected the request") || !strings.Contains(errs, "Not that") {
 		t.Errorf("%d %s", code, errs)

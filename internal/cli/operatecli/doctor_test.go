@@ -59,7 +59,7 @@ func (p *examinedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// willing is a hub that accepts each request.
+// willing is a hub that accepts all requests.
 type willing struct{}
 
 func (willing) Ping(context.Context, rsscloud.PingRequest) (rsscloud.Result, error) {
@@ -77,7 +77,8 @@ func (willing) Subscribe(context.Context, websub.Subscription) error   { return 
 func (willing) Unsubscribe(context.Context, websub.Subscription) error { return nil }
 func (willing) Publish(_ context.Context, urls []string) []error       { return make([]error, len(urls)) }
 
-// runDoctor runs doctor on a patient, and replaces the URL of the patient by BASE.
+// runDoctor runs the command doctor on an examinedServer. In the output, BASE replaces the URL of
+// the server.
 func runDoctor(t *testing.T, args ...string) (out, stderr string, code int) {
 	t.Helper()
 	h := &examinedServer{}

@@ -21,7 +21,8 @@ import (
 const explainedFeed = `<?xml version="1.0"?><rss version="2.0"><channel><title>E</title><link>http://a.example/</link><description>d</description><ttl>60</ttl>` +
 	`<item><title>One</title><guid isPermaLink="false">1</guid></item></channel></rss>`
 
-// bomb is 60 MiB of spaces, gzipped. Compressing it takes longer than reading it.
+// bomb is 60 MiB of spaces, compressed by gzip. It is created only once, because compressing takes
+// longer than reading.
 var bomb = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -30,7 +31,7 @@ var bomb = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
-// asked is a request that a server received.
+// asked is a request that a test server received.
 type asked struct{ path, etag, modified, coding, referer string }
 
 // explainServer serves valid and invalid responses by path, and records the requests.
@@ -118,7 +119,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// explainOne runs explain --json for one path.
+// explainOne runs explain --json for one path and returns its output, its exit code and the
+// received requests.
 func explainOne(t *testing.T, path string) (e explanation, errText string, code int, seen []asked) {
 	t.Helper()
 	h := &explainServer{}

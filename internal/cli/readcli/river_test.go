@@ -30,7 +30,7 @@ import (
 type canned struct {
 	mu      sync.Mutex
 	answers map[string]any
-	asked   []string // method, path, query and body
+	asked   []string // received requests: method, path, query and body
 }
 
 func (c *canned) Run(context.Context) error { return nil }
@@ -60,7 +60,7 @@ func (c *canned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// runCanned runs one command without a server, with c as the opened App.
+// runCanned runs one command without a running server. The command opens c as the App.
 func runCanned(t *testing.T, c *canned, stdin string, args ...string) (out, stderr string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -178,7 +178,7 @@ func TestTextIsWrappedByDisplayWidth(t *testing.T) {
 	}
 }
 
-// running serves c on an address, like a running server, and returns commands that use it.
+// running serves c like a running server does, and returns commands that use this server.
 func running(t *testing.T, c *canned) *commands {
 	t.Helper()
 	c.answers["GET /v1/version"] = client.Version{Version: "test"}
@@ -206,11 +206,11 @@ func TestRiverReconnectsAndPrintsEachItemOnce(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		switch len(from) {
 		case 1:
-			event(w, "new", someItem(2)) // already listed
-			event(w, "new", someItem(3)) // stored before, but beyond --limit
+			event(w, "new", someItem(2)) // an item that the command has already printed
+			event(w, "new", someItem(3)) // an older item that --limit has excluded
 			event(w, "new", someItem(7))
 		case 2:
-			event(w, "new", someItem(7)) // repeated
+			event(w, "new", someItem(7)) // the same item again
 			event(w, "edited", edited)
 			event(w, "new", someItem(10))
 		default:
@@ -410,7 +410,7 @@ func TestExplainOfFollowedFeedUsesStoredData(t *testing.T) {
 	e := client.Explanation{
 		Source: client.Source{ID: 7, URL: "http://127.0.0.1:1/rss", Title: "E\x1b[2J", Format: "RSS 2.0", Items: 3, Readers: 2, State: "failing", Problem: "404", Failures: 2, AddedAt: at, NextAt: &next,
 			Moved: &client.Move{From: "http://old.example/", To: "http://127.0.0.1:1/rss", At: at}},
-		Sentence: "next check 03:20: ttl 60", // in the server's zone
+		Sentence: "next check 03:20: ttl 60", // time in the server's time zone
 		Trust:    "All were pushed.", Notes: []string{"It moved.\x1b[2J"},
 		Considered: []client.Consideration{{Rule: "ttl", Text: "ttl 60", Until: &at, Effect: "decides"}},
 		Push:       []client.PushState{{Protocol: "rsscloud", Hub: "http://hub.example/", Own: true, State: "active", Since: &at, LastError: "It hesitated."}},
@@ -443,7 +443,8 @@ func TestExplainOfFollowedFeedUsesStoredData(t *testing.T) {
 	if !strings.HasPrefix(out, `{"input":"http://127.0.0.1:1/rss","source":{"id":"7",`) {
 		t.Error(out)
 	}
-	// With --stranger, and for a feed without followers, the feed is read like a new one.
+	// The command reads the feed like an unknown feed if --stranger is set or if nobody follows the
+	// feed.
 	for _, args := range [][]string{{"explain", "--stranger", "http://127.0.0.1:1/rss"}, {"explain", "http://127.0.0.1:1/rss"}} {
 		if len(args) == 2 {
 			delete(c.answers, "GET /v1/explain")
@@ -452,7 +453,7 @@ func TestExplainOfFollowedFeedUsesStoredData(t *testing.T) {
 			t.Error(args, out, stderr, code)
 		}
 	}
-	// With --user, a feed that the user does not follow is an error.
+	// If --user is set and the user does not follow the feed, the command fails.
 	if out, stderr, code = runCanned(t, c, "", "explain", "--user", "alice", "http://127.0.0.1:1/rss"); code != 1 || out != "" || stderr != "cloudburst: It is not followed.\n" {
 		t.Error(out, stderr, code)
 	}

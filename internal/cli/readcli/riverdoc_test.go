@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/cli/clitest"
 )
 
-// riverDoc returns docs/reference/river-json.md.
+// riverDoc returns the content of docs/reference/river-json.md.
 func riverDoc(t *testing.T) string {
 	t.Helper()
 	doc, err := os.ReadFile("../../../docs/reference/river-json.md")
@@ -35,7 +35,7 @@ func TestDocumentedTypesMatchOutputOfRiver(t *testing.T) {
 	}
 	for typ := range types {
 		if typ.PkgPath() != "cloudburst/client" || printed[typ.Name()] {
-			continue // docs/reference/json.md declares the others
+			continue // docs/reference/json.md declares the other types
 		}
 		doc.Check(t, typ.Name(), typ)
 		printed[typ.Name()] = true

@@ -11,7 +11,7 @@ import (
 func TestResultsOfConcurrentJobsAreInOrder(t *testing.T) {
 	t.Parallel()
 	const n = 500
-	// Each job waits for the next one, within each group of 4 concurrent jobs.
+	// In each group of 4 concurrent jobs, each job waits until the next job is done.
 	done := make([]chan struct{}, n+1)
 	for i := range done {
 		done[i] = make(chan struct{})

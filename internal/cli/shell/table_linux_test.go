@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// terminal opens a pseudo-terminal: text written to tty can be read from screen.
+// terminal opens a pseudo-terminal. A test reads from screen what the program writes to tty.
 func terminal(t *testing.T) (screen, tty *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
