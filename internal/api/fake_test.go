@@ -20,18 +20,18 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// start returns the current time in the tests.
+// start returns the time that the tests use as the current time.
 func start() time.Time { return time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC) }
 
-// fakeHub is a hub and a store in memory, as far as the API uses them.
+// fakeHub is a hub and a store in memory. It implements only what the API uses.
 type fakeHub struct {
 	mu     sync.Mutex
 	topics map[int64]hub.Topic
 	subs   map[hub.Key]hub.SubscriptionInfo
 	events []event.Event
 	pings  []hub.Ping
-	abort  error // error of every method of the store
-	failAt int   // Import fails from this number of subscriptions; 0: never
+	abort  error // error that every method of the store returns
+	failAt int   // number of subscriptions from which Import fails; 0: never
 	bus    *event.Bus
 }
 
@@ -136,7 +136,8 @@ func (w *fakeHub) Backup(_ context.Context, file string) error {
 
 func (w *fakeHub) storePing() error { return w.abort }
 
-// store is the fakeHub as a Store, whose Ping differs from the hub's.
+// store is the fakeHub as a Store. It is a type of its own because both interfaces have a method
+// Ping.
 type store struct{ *fakeHub }
 
 func (s store) Ping(context.Context) error { return s.storePing() }

@@ -15,10 +15,10 @@ import (
 	"cloudburst/internal/transfer"
 )
 
-// fakeTransfers returns the configured results.
+// fakeTransfers is a Transfers that returns the results in its fields.
 type fakeTransfers struct {
-	file     string // file written by Export
-	abort    error  // error at the end of an export, or during an import
+	file     string // content of the file that Export writes
+	abort    error  // error that an export returns at its end, and an import in the middle
 	imported string
 	opts     transfer.Options
 }

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// fakeTargets is an announcer in memory, as far as the API uses it.
+// fakeTargets stores ping targets in memory. It implements only what the API uses.
 type fakeTargets struct {
 	list    []announce.PendingTarget
 	retried string

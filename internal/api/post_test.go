@@ -180,7 +180,7 @@ func TestClientCreatesAndChangesPosts(t *testing.T) {
 	c, _ := serveWith(t, Options{Hub: newFakeHub(), Bus: event.NewBus(1), Accounts: newFakeAccounts("alice"), Posts: w, Files: postFiles{w}})
 	ctx := t.Context()
 	text := func(s string) *string { return &s }
-	// The same key returns the same post.
+	// Two calls with the same key return the same post.
 	var first client.Post
 	for i := range 2 {
 		p, err := c.CreatePost(ctx, "alice", client.PostChange{Source: text("a")}, "key-1")

@@ -64,7 +64,7 @@ func TestPostRulesOfTheAuthorApplyToTheAPI(t *testing.T) {
 	if p, err := c.CreatePost(ctx, "alice", client.PostChange{Source: &linked, Card: &client.PostCard{URL: "https://example.com/", Title: "T"}}, ""); err != nil || len(p.Categories) > 0 || p.Card.Title != "T" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	// A profile without rules keeps them, and one with wrong rules changes nothing.
+	// A profile without rules keeps the stored rules. A profile with invalid rules changes nothing.
 	if w, err = c.SetProfile(ctx, "alice", client.Profile{Name: "Bob", PingTargets: []string{}}); err != nil || w.Rules.Short != "enforce" {
 		t.Errorf("%+v, %v", w.Rules, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// fakeRelays is an upstream engine in memory, as far as the API uses it.
+// fakeRelays stores relays in memory. It implements only what the API uses.
 type fakeRelays struct{ list []upstream.Follow }
 
 func (w *fakeRelays) Add(_ context.Context, r upstream.Request) (upstream.Follow, error) {

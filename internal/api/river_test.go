@@ -26,7 +26,7 @@ func serveRiver(t *testing.T, w *fakeRiver) (*client.Client, *httptest.Server) {
 	return &client.Client{Base: srv.URL, HTTP: srv.Client()}, srv
 }
 
-// readerOf assigns the server's own river to the first user.
+// readerOf assigns the server's own river to the user first.
 func readerOf(user string) string {
 	if user == "first" {
 		return ""
@@ -303,7 +303,8 @@ func TestRiverRequestsReturn501WithoutRiver(t *testing.T) {
 	}
 }
 
-// TestEveryListReturnsACursor: every list continues with the parameter cursor, or with its names in earlier versions.
+// TestEveryListReturnsACursor checks that every list continues with the parameter cursor, and with
+// the names of this parameter in earlier versions.
 func TestEveryListReturnsACursor(t *testing.T) {
 	t.Parallel()
 	doc, err := document()

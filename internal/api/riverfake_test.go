@@ -17,19 +17,19 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// fakeRiver is a river in memory, as far as the API uses it.
+// fakeRiver is a river in memory. It implements only what the API uses.
 type fakeRiver struct {
-	River // methods that no test calls
+	River // nil; provides the methods that no test calls
 
 	mu          sync.Mutex
 	list        map[string][]river.Followed
-	entries     []river.Entry // of all readers, by source
+	entries     []river.Entry // entries of all readers; each has its source
 	marks       map[string]map[int64]river.Mark
 	cats        []river.Category
 	lists       []river.ReadingList
 	forwardings []forward.Forwarding
 	filters     fakeFilters
-	read        []string // items that were marked as read
+	read        []string // IDs of items that were marked as read
 	search      bool     // searches find new items
 	abort       error
 

@@ -34,7 +34,7 @@ func (fakeTokens) Token(_ context.Context, plain, scope string, from account.Cal
 	}
 }
 
-// newRiver serves the routes of the public listener.
+// newRiver returns a handler with the routes of the public listener.
 func newRiver(o Options) http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, RiverRoutes(o), Protect())

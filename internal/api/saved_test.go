@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// fakeFeeds is hosted feeds in memory, as far as the API uses them.
+// fakeFeeds stores hosted feeds in memory. It implements only what the API uses.
 type fakeFeeds struct {
 	list []author.Feed
 	docs []author.Document

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// schema checks values against the part of JSON Schema that openapi.json uses. An unknown keyword
-// is an error, so that none is silently ignored.
+// schema checks values against the keywords of JSON Schema that openapi.json uses. An unknown
+// keyword is an error, so that no keyword is ignored silently.
 type schema struct{ doc map[string]any }
 
 func (s schema) resolve(m map[string]any) (map[string]any, error) {

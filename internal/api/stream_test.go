@@ -44,7 +44,7 @@ func mustEncode(t *testing.T, v any) []byte {
 
 var errEnough = errors.New("enough")
 
-// take follows the stream until n events have arrived.
+// take follows the stream until n events have arrived, and passes each event to got.
 func take(ctx context.Context, c *client.Client, q client.LogQuery, after string, n int, got func(client.Event)) error {
 	err := c.Follow(ctx, q, after, func(e client.Event) error {
 		got(e)
@@ -165,7 +165,7 @@ func TestSlowStreamClientIsDisconnected(t *testing.T) {
 		t.Errorf("%d listeners are left", n)
 	}
 	close(s.free)
-	<-ended // without a cancellation: the request's context is not done
+	<-ended // the stream ends although the context of the request has not ended
 }
 
 func TestStreamsEndWhenTheServerStops(t *testing.T) {

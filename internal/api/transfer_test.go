@@ -166,7 +166,7 @@ func TestInterruptedExportReturnsError(t *testing.T) {
 	}
 }
 
-// brokenLater is a store that fails on the second page of subscriptions.
+// brokenLater is a store that fails when the second page of subscriptions is read.
 type brokenLater struct {
 	store
 	reads int
@@ -189,7 +189,7 @@ func FuzzImportLine(f *testing.F) {
 		}
 		s := New(Options{Now: start})
 		info := s.subscriptionFrom(sub)
-		// An accepted line exports to a line that is accepted and exports unchanged.
+		// The export of an accepted line is accepted too, and its export is identical.
 		once := mustEncode(t, form.ExportedSubscription(info.Subscription, info.Topic))
 		again, err := readSubscription(once)
 		if err != nil {

@@ -20,10 +20,10 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// fakeAccounts is accounts in memory, as far as the API uses them.
+// fakeAccounts stores users, tokens and secrets in memory. It implements only what the API uses.
 type fakeAccounts struct {
 	mu        sync.Mutex
-	users     []account.User // ordered by name
+	users     []account.User // sorted by name
 	passwords map[string]string
 	tokens    []account.Token
 	secrets   []account.Secret
@@ -241,7 +241,7 @@ func TestSecretResponsesMatchSchema(t *testing.T) {
 	}
 }
 
-// fullReport returns a report with every field.
+// fullReport returns a report in which every field is set.
 type fullReport struct{ days int }
 
 func (r *fullReport) Report(_ context.Context, user string, days int) (audience.Report, error) {
@@ -311,7 +311,7 @@ func TestPasswordsAndTokensAreNotLogged(t *testing.T) {
 	}
 }
 
-// failing is accounts whose database fails.
+// failing is an Accounts whose database fails.
 type failing struct{ *fakeAccounts }
 
 func (failing) Add(context.Context, string, string) (account.User, error) {
