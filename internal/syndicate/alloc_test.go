@@ -18,12 +18,12 @@ func (s discardWriter) Header() http.Header         { return s.head }
 func (s discardWriter) WriteHeader(int)             {}
 func (s discardWriter) Write(p []byte) (int, error) { return len(p), nil }
 
-// Not parallel: allocations of other tests would be counted too.
+// The test is not parallel, because it would also count the allocations of other tests.
 func TestResponseFromCacheDoesNotAllocate(t *testing.T) {
 	l := newLayer(t)
 	o := render.Options{Self: "http://h.example/", Hubs: []string{"http://hub.example/"}, Cloud: &feed.Cloud{Domain: "h"}}
 	links := []string{`<http://hub.example/>; rel="hub"`}
-	// Source functions return prepared values, as internal/endpoint/publishhttp does.
+	// The functions of the source return prepared values, as in internal/endpoint/publishhttp.
 	of := func(version int64, raw []byte) Source {
 		s := saved(version, nil)
 		s.Load = func(context.Context) ([]byte, string, error) { return raw, "", nil }

@@ -48,7 +48,8 @@ func TestDeltaContainsOnlyNewItems(t *testing.T) {
 			l := newLayer(t)
 			old, now := saved(1, rss(c.old...)), saved(2, rss(c.now...))
 			tag := get(t, l, old, format, "Accept-Encoding", "gzip").Header().Get("ETag")
-			// The new version may be cached or not, and the request may be repeated.
+			// The result does not depend on whether the new version is cached or the request is
+			// repeated.
 			for i := range 3 {
 				if i == 2 {
 					get(t, l, now, format)
@@ -71,7 +72,7 @@ func TestDeltaContainsOnlyNewItems(t *testing.T) {
 					t.Errorf("%s, %q: %v", c.name, format, w.Header())
 				}
 			}
-			// The tag of the delta is the tag of the newest version.
+			// The tag of a delta is also the tag of the newest version.
 			if w := get(t, l, now, format, "A-IM", "feed", "If-None-Match", get(t, l, now, format).Header().Get("ETag")); w.Code != 304 {
 				t.Errorf("%s, %q: %d", c.name, format, w.Code)
 			}
@@ -120,7 +121,7 @@ func TestRequestsWithoutUsableDeltaReceiveTheCompleteFeed(t *testing.T) {
 	}
 }
 
-// Each version adds an item; a client with version n gets the items after it.
+// Each version adds an item. A client with version n gets the items of later versions.
 func TestDeltasAreServedForTheLastFiftyVersions(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
@@ -147,7 +148,7 @@ func TestDeltasAreServedForTheLastFiftyVersions(t *testing.T) {
 			t.Errorf("%d: %s", n, titles(t, w))
 		}
 	}
-	// Of several tags, the newest state counts.
+	// If a request has several tags, the tag of the newest state counts.
 	if w := get(t, l, s, "rss20", "A-IM", "feed", "If-None-Match", tags[20]+","+tags[57]+","+tags[30]); titles(t, w) != "item58 item59" {
 		t.Error(titles(t, w))
 	}
@@ -178,7 +179,7 @@ func TestRemovedItemThatReturnsIsInTheDelta(t *testing.T) {
 	if w := get(t, l, now, "", "A-IM", "feed", "If-None-Match", first); w.Code != 226 || !strings.Contains(titles(t, w), "c") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	// Identical bytes are the newest version.
+	// A document with identical bytes is the same state in any version.
 	if w := get(t, l, saved(4, rss("a", "b")), "", "A-IM", "feed", "If-None-Match", first); w.Code != 304 {
 		t.Errorf("%d", w.Code)
 	}
@@ -220,8 +221,8 @@ func TestDeltaHasTheHeadersOfTheCompleteFeed(t *testing.T) {
 func TestCompleteFeedIsSentIfNoDeltaCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
-	// A document that is not a feed has no items to compare, and a format that cannot be written is
-	// sent completely.
+	// A document that is not a feed has no items to compare, and a feed in a format that cannot be
+	// rendered is sent completely.
 	for name, docs := range map[string][2]string{
 		"no feed": {"<html><body>x</body></html>", "<html><body>y</body></html>"},
 		"moved":   {"<redirect><newLocation>http://a.example/</newLocation></redirect>", "<redirect><newLocation>http://b.example/</newLocation></redirect>"},
@@ -233,7 +234,7 @@ func TestCompleteFeedIsSentIfNoDeltaCanBeBuilt(t *testing.T) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
-	// If the delta cannot be built, the complete document is sent.
+	// If the delta cannot be built, the client gets the complete document.
 	loads := 0
 	s := saved(2, nil)
 	s.Load = func(context.Context) ([]byte, string, error) {
@@ -252,8 +253,8 @@ func TestCompleteFeedIsSentIfNoDeltaCanBeBuilt(t *testing.T) {
 	}
 }
 
-// A document may be saved after its version was looked up and before it is read. Then the newer
-// document is read as the older version.
+// A document may be saved after its version was looked up and before it is read. The newer document
+// is then read under the number of the older version.
 func TestVersionSavedDuringAReadIsServedAfterwards(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
@@ -267,7 +268,7 @@ func TestVersionSavedDuringAReadIsServedAfterwards(t *testing.T) {
 		defer l.mu.Unlock()
 		l.remove(l.feeds[feedKey{s.Key, false}].nodes[k])
 	}
-	// The source is read again because it was evicted, and now has item c.
+	// The source was evicted and is read again. The document now has the item c.
 	raw = rss("c", "b", "a")
 	forget(nodeKey{kind: read})
 	if w := get(t, l, s, "jsonfeed"); titles(t, w) != "c b a" {
@@ -278,7 +279,7 @@ func TestVersionSavedDuringAReadIsServedAfterwards(t *testing.T) {
 		t.Errorf("the cached document has another state: %d %s", w.Code, w.Body)
 	}
 	tag = w.Header().Get("ETag")
-	// Now with its own version number.
+	// The document is requested with its own version number.
 	s.Version = 3
 	if w := get(t, l, s, "rss20", "A-IM", "feed", "If-None-Match", tag); w.Code != 226 || titles(t, w) != "c" {
 		t.Errorf("%d %s", w.Code, w.Body)

@@ -30,7 +30,7 @@ func TestConcurrentRequestsRenderAFeedOnce(t *testing.T) {
 		for i := range 400 {
 			group.Go(func() { get(t, l, s, []string{"", "atom", "csv", "rss20"}[i%4]) })
 		}
-		// A canceled request does not affect the others, even if it was the first.
+		// A canceled request does not affect other requests, even if it started the build.
 		gone, cancel := context.WithCancel(t.Context())
 		group.Go(func() {
 			if _, _, err := l.Document(gone, s, "csv"); !errors.Is(err, context.Canceled) {
@@ -70,7 +70,7 @@ func TestCanceledFirstRequestDoesNotFailTheOthers(t *testing.T) {
 		synctest.Wait()
 		group.Go(func() { get(t, l, s, "") })
 		group.Wait()
-		// A source that never loads times out.
+		// A source whose Load never returns times out.
 		s.Key, s.Load = "slow", func(ctx context.Context) ([]byte, string, error) { <-ctx.Done(); return nil, "", ctx.Err() }
 		if _, _, err := l.Document(t.Context(), s, ""); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)

@@ -18,8 +18,8 @@ import (
 
 func noon() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }
 
-// rss returns a feed with items of these titles. Parts that begin with '<' are written into the
-// channel.
+// rss returns a feed with items that have these titles. A part that begins with "<" is written into
+// the channel instead.
 func rss(parts ...string) []byte {
 	var head, items strings.Builder
 	for _, p := range parts {
@@ -57,7 +57,7 @@ func get(t *testing.T, l *Layer, s Source, format string, header ...string) *htt
 	return w
 }
 
-// checkInvariants checks the bookkeeping of the cache.
+// checkInvariants checks that the data structures of the cache are consistent.
 func checkInvariants(t *testing.T, l *Layer) {
 	t.Helper()
 	l.mu.Lock()
@@ -165,8 +165,8 @@ func TestOnlyANewerVersionReplacesTheCachedFeed(t *testing.T) {
 		t.Error(w.Body)
 	}
 	for _, f := range formats {
-		// A request for the old version may get the old or the new document; other requests get the
-		// new one.
+		// A request for the old version may get the old or the new document. A request for the new
+		// version gets the new document.
 		get(t, l, one, f)
 		if w := get(t, l, two, f); !strings.Contains(w.Body.String(), "two") || w.Header().Get("Last-Modified") != "Sun, 29 Mar 2026 12:02:00 GMT" {
 			t.Errorf("%s: %v %s", f, w.Header(), w.Body)
@@ -273,7 +273,7 @@ func TestEachCombinationOfRenderOptionsIsCachedSeparately(t *testing.T) {
 			}
 		}
 	}
-	// Clients choose the names of callbacks; the number of cached variants is limited.
+	// Clients choose the names of callbacks, so the number of cached variants is limited.
 	for i := range 100 {
 		name := fmt.Sprint("f", i)
 		if w := get(t, l, to("", name), "jsonp"); !strings.Contains(w.Body.String(), name+"(") {

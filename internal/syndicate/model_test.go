@@ -17,20 +17,20 @@ const (
 	modelFeeds   = 3
 	modelReaders = 8
 	modelRounds  = 400
-	modelItems   = 6 // items of each document
+	modelItems   = 6 // number of items in each document
 )
 
-// A client gets the newest version at the time of its request, or a newer one, of its own feed. A
-// client that applies deltas misses nothing, while feeds are saved, dropped and evicted.
+// A client gets the version of its feed that was the newest at the time of the request, or a newer
+// version. A client that applies deltas gets all items, while feeds are saved, dropped and evicted.
 func TestConcurrentRequestsReceiveTheNewestVersion(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
-	l.Memory = 150_000 // too small for all, so there are always evictions
+	l.Memory = 150_000 // too small for all feeds, so that feeds are evicted all the time
 	var newest [modelFeeds]atomic.Int64
 	source := func(n int) Source {
 		s := saved(newest[n].Load(), nil)
 		s.Key = fmt.Sprint("feed", n)
-		// As in a store: the newest document at the time of the read.
+		// As with a real store, Load returns the document that is the newest at the time of the read.
 		s.Load = func(context.Context) ([]byte, string, error) { return modelDocument(n, newest[n].Load()), "", nil }
 		return s
 	}
@@ -70,7 +70,8 @@ func TestConcurrentRequestsReceiveTheNewestVersion(t *testing.T) {
 	}
 }
 
-// modelDocument returns a document with an item for its version and for each of the previous few.
+// modelDocument returns a document with an item for its version and an item for each of the
+// previous versions, modelItems in all.
 func modelDocument(n int, version int64) []byte {
 	var items []string
 	for v := version; v > version-modelItems; v-- {
@@ -84,7 +85,7 @@ type modelReader struct {
 	feed   int
 	format string
 	tag    string
-	newest int64 // version
+	newest int64 // newest version that was received
 	items  map[int64]bool
 }
 
@@ -125,7 +126,7 @@ func (m *modelReader) read(t *testing.T, l *Layer, s Source, difference bool) (s
 	return status
 }
 
-// add stores the items of a document, and counts them.
+// add stores the items of a document and returns the number of items.
 func (m *modelReader) add(t *testing.T, body string) (n int) {
 	t.Helper()
 	m.newest = max(m.newest, 0)
