@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestCommandScriptsPass runs testdata/script/*.txt with testscript's own commands.
+// TestCommandScriptsPass runs testdata/script/*.txt with only the commands of testscript.
 func TestCommandScriptsPass(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true})

@@ -16,15 +16,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// feedsKey is the key of a script's manyFeeds.
+// feedsKey is the key under which a script stores its manyFeeds.
 type feedsKey struct{}
 
-// manyFeeds serves feeds named 1.xml, 2.xml and so on, each with two items plus the posted
-// ones, and pages that link to feeds.
+// manyFeeds serves feeds with the names 1.xml, 2.xml and so on, and pages that link to the feeds.
+// Each feed has two items and the items that were added with post.
 type manyFeeds struct {
 	mu    sync.Mutex
 	count int
-	posts map[int][]string // titles, oldest first
+	posts map[int][]string // key: number of the feed; value: titles of the added items, oldest first
 }
 
 func (f *manyFeeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {

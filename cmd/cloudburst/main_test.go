@@ -46,7 +46,7 @@ func TestCommandScriptsPass(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
-			// The tests ignore the settings in the environment.
+			// Remove the settings in the environment, so that they do not affect the tests.
 			for _, kv := range os.Environ() {
 				if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "CLOUDBURST_") {
 					e.Setenv(name, "")
@@ -91,7 +91,7 @@ func serveFeed(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("FEEDHOST", srv.URL)
 }
 
-// patience limits each wait. Only a broken program reaches it.
+// patience is the maximum duration of each wait. A correct program needs much less.
 const patience = 5 * time.Minute
 
 func poll(ts *testscript.TestScript, what string, done func() bool) {
@@ -132,7 +132,7 @@ func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv(args[1], strings.TrimSpace(string(b)))
 		return err == nil && strings.HasSuffix(string(b), "\n")
 	})
-	// Scripts need host and port of an address separately, too.
+	// Scripts also need the host and the port of an address separately.
 	if host, port, err := net.SplitHostPort(ts.Getenv(args[1])); err == nil {
 		ts.Setenv(args[1]+"_HOST", host)
 		ts.Setenv(args[1]+"_PORT", port)
@@ -163,7 +163,8 @@ func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// subst copies a file with $NAME replaced, and {+2h} replaced by the time in two hours.
+// subst copies a file. In the copy, $NAME is replaced with the variable, and {+2h} with the time in
+// two hours.
 func subst(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: subst FROM TO")
