@@ -55,7 +55,7 @@ func TestAddOfKnownFeedSendsNoRequest(t *testing.T) {
 		if got := h.list("ann"); got != "Feed "+feedURL+" New" {
 			t.Error(got)
 		}
-		// A page has to be fetched, but the feed that it links to does not.
+		// The page must be fetched again, but the feed that the page links to must not.
 		h.add(river.Request{URL: "feeds.test", Reader: "eve"})
 		if got := h.requestURLs(); got != "feeds.test/" {
 			t.Errorf("request for %s", got)
@@ -270,7 +270,7 @@ func TestFeedWithLoginIsPrivateToItsUser(t *testing.T) {
 		if a.Source.Items != 1 || a.Source.Login.Secret == "" {
 			t.Errorf("%+v", a.Source)
 		}
-		// A third user needs the password too; the first user may add the feed again.
+		// A third user needs the password too. The first user may add the feed again.
 		if _, err := h.river.Add(t.Context(), river.Request{Reader: "cal", URL: feedURL}); !river.NeedsLogin(err) {
 			t.Error(err)
 		}
@@ -288,7 +288,7 @@ func TestLoginIsSentToItsOriginOnly(t *testing.T) {
 		h.serve("http://mine.test/moved", status(302, "Location", "http://other.test/second.xml"))
 		h.serve("http://other.test/second.xml", doc(rss("", "a")))
 		login := river.Login{Kind: river.LoginHeader, Name: "X-Key", Secret: "geheim"}
-		for _, user := range []string{"ann", "bea"} { // the second user finds the feed stored
+		for _, user := range []string{"ann", "bea"} { // bea's request finds the feed in the store
 			if a := h.add(river.Request{Reader: user, URL: "http://mine.test/", Login: login}); a.Source.Private() || !a.New {
 				t.Errorf("%+v", a.Source)
 			}
@@ -298,7 +298,7 @@ func TestLoginIsSentToItsOriginOnly(t *testing.T) {
 		if len(list) != 5 {
 			t.Errorf("%d requests", len(list))
 		}
-		// After a failed https request, http is not tried.
+		// After a failed https request, no http request is sent.
 		_, err := h.river.Add(t.Context(), river.Request{URL: "mine.test/", Login: login})
 		if more := h.requests(); fault.CodeOf(err) != fault.Unreadable || len(more) != 0 {
 			t.Errorf("%v %+v", err, more)
@@ -330,7 +330,8 @@ func TestAddThatCannotBeStoredLeavesNoSubscription(t *testing.T) {
 	})
 }
 
-// failing is a store whose disk is full when a check or a forwarding is saved.
+// failing is a store whose disk is full for checks while checks is set, and for forwardings while
+// forwardings is set.
 type failing struct {
 	river.Store
 	checks, forwardings atomic.Bool
@@ -367,7 +368,7 @@ func TestAddFollowsPermanentRedirectsToTheFinalURL(t *testing.T) {
 			}
 		})
 	}
-	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) { // a login stays with its server
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) { // the server of another origin never receives the login
 		h.serve(feedURL, status(301, "Location", to))
 		h.serve(to, doc(rss("", "a")))
 		a := h.add(river.Request{URL: feedURL, Login: river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "s"}})

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// diskHarness is a harness with the production store, in a folder.
+// diskHarness is a harness with the production store in a temporary folder.
 type diskHarness struct {
 	*harness
 	dir  string
@@ -66,7 +66,7 @@ func (h *diskHarness) add(q river.Request) river.Added {
 	return a
 }
 
-// list returns the subscriptions of a user, one per line: name, URL, categories, and special
+// list returns the subscriptions of a user, one per line, with name, URL, categories and special
 // properties.
 func (h *diskHarness) list(user string) string {
 	h.t.Helper()
@@ -95,7 +95,7 @@ func (h *diskHarness) list(user string) string {
 	return strings.Join(out, "\n")
 }
 
-// page returns a web page that links to RSS feeds, each as "title=href".
+// page returns a web page that links to RSS feeds. Each link has the form "title=href".
 func page(links ...string) http.HandlerFunc {
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html><html><head><title>Page</title>")
@@ -119,7 +119,7 @@ func (h *diskHarness) requestURLs() string {
 	return strings.Join(out, " ")
 }
 
-// openRiver returns a river that does not run, on a store of its own, in real time.
+// openRiver returns a river with its own store. The river does not run and uses the real time.
 func openRiver(t *testing.T) *river.River {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})

@@ -14,12 +14,12 @@ import (
 	"cloudburst/internal/river"
 )
 
-// memory is a store in memory that is complete enough for checks. Tests can inspect the calls,
-// make them fail, and store more sources than they have time to write to disk.
+// memory is an in-memory store that supports checks. Tests can inspect its calls, make them fail,
+// and store more sources than they have time to write to disk.
 type memory struct {
 	river.Store
 	mu        sync.Mutex
-	sources   map[int64][]byte // JSON, as rows are
+	sources   map[int64][]byte // each source encoded as JSON, as a database row stores it
 	due       map[int64]time.Time
 	claims    map[int64]int64
 	pushedAt  map[int64]time.Time
@@ -27,8 +27,8 @@ type memory struct {
 	items     map[int64]river.Item
 	checks    map[int64][]river.Check
 	hosts     map[string]polling.Host
-	away      error // error of every method
-	claimed   int   // number of claims
+	away      error // error that every method returns; nil: none
+	claimed   int   // number of claimed sources
 	saves     int
 	followers map[int64]map[string]bool
 }
@@ -40,7 +40,7 @@ func newMemory() *memory {
 	}
 }
 
-// lock starts a transaction; the error is that of a database that is down.
+// lock starts a transaction. Its error simulates a database that is down.
 func (m *memory) lock() (func(), error) {
 	m.mu.Lock()
 	return m.mu.Unlock, m.away

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// named returns a page with links, each as "type title=href".
+// named returns a page with links. Each link has the form "type title=href".
 func named(links ...string) http.HandlerFunc {
 	types := map[string]string{"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json", "rdf": "application/rdf+xml"}
 	var b strings.Builder
@@ -24,7 +24,7 @@ func TestAddOfPageWithOneFeedInSeveralFormatsNeedsNoChoice(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		links []string
-		want  string // the followed feed; "": Add returns choices
+		want  string // URL of the followed feed; "": Add returns choices
 		asks  int
 	}{
 		"two formats":                {[]string{"rss Site (RSS)=/rss.xml", "atom Site (Atom)=/atom.xml"}, "/rss.xml", 0},

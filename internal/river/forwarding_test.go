@@ -15,21 +15,21 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// fakeSender is a Sender that records the messages.
+// fakeSender is a Sender that records messages instead of sending them.
 type fakeSender struct {
 	mu       sync.Mutex
-	messages []string // "target: titles"
+	messages []string // recorded messages, each as "target: titles"
 	at       []time.Time
 	secret   string
-	end      string // token in the last message
-	more     int    // items that the last message only counts
+	end      string // token of the end link in the last message
+	more     int    // number of items that the last message counts but does not list
 	err      error
-	hold     chan struct{} // if not nil, Forward blocks until it is closed
-	mail     bool          // it sends mail, too
-	asked    []string      // targets of the requests for consent
-	tokens   []string      // of the links in these requests
-	sender   string        // name of the sender in the latest request
-	refuse   error         // result of a request for consent
+	hold     chan struct{} // if not nil, Forward blocks until hold is closed
+	mail     bool          // true: the sender supports mail too
+	asked    []string      // targets of the recorded requests for consent
+	tokens   []string      // tokens of the links in the requests for consent
+	sender   string        // display name of the user in the last request for consent
+	refuse   error         // error that Ask returns; nil: none
 }
 
 func (c *fakeSender) Ways() []string {
@@ -83,7 +83,7 @@ func (c *fakeSender) fail(err error) {
 	c.err = err
 }
 
-// received returns the messages since the last call.
+// received returns the messages that were sent since the last call.
 func (c *fakeSender) received() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,7 +133,7 @@ func (h *diskHarness) forwarding(id int64) forward.Forwarding {
 	return forward.Forwarding{}
 }
 
-// publish makes a feed serve these items, newest first, and pushes it.
+// publish makes the server of a feed serve these items, newest first, and pushes the feed.
 func (h *diskHarness) publish(url string, words ...string) {
 	h.t.Helper()
 	h.serve(url, doc(rss("", words...)))
@@ -206,7 +206,7 @@ func TestFailedForwardingIsRetriedAndPausedAfterThreeDays(t *testing.T) {
 		if got := h.forwarding(n.ID); got.Failures != 1 || got.Problem != "It answered 500." || got.Paused {
 			t.Errorf("%+v", got)
 		}
-		h.publish(feedURL, "b", "a", "old") // later items are sent with the earlier ones
+		h.publish(feedURL, "b", "a", "old") // the earlier items are sent together with later items
 		h.advance(5 * 24 * time.Hour)
 		c.mu.Lock()
 		var waits []time.Duration
@@ -268,7 +268,7 @@ func TestForwardingRespectsRetryAfterAndGone(t *testing.T) {
 	})
 }
 
-// The program is killed at the worst moments.
+// The program crashes after it sent items but before it stored that, and stops while it sends.
 func TestForwardingContinuesAfterCrashAndStop(t *testing.T) {
 	t.Parallel()
 	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
@@ -276,7 +276,7 @@ func TestForwardingContinuesAfterCrashAndStop(t *testing.T) {
 		h.add(river.Request{URL: feedURL})
 		n := h.putForwarding(forward.Forwarding{Target: "a.example/"})
 		h.advance(10 * time.Second)
-		// The items are sent, and the process crashes before that is stored.
+		// The items are sent, but the process crashes before it stores which items were sent.
 		full := &failing{Store: h.disk}
 		h.stop()
 		h.store = full

@@ -48,7 +48,7 @@ func TestNoMailIsForwardedBeforeConfirmation(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		link := c.tokens[0]
-		l, err := h.river.ConfirmLink(t.Context(), link) // viewing the link confirms nothing
+		l, err := h.river.ConfirmLink(t.Context(), link) // displaying the link does not confirm the forwarding
 		if err != nil || l != (forward.Link{Reader: "ann", Sender: "Sender of ann", Target: "vic@x.example", State: forward.ForwardingWaiting}) {
 			t.Errorf("%+v %v", l, err)
 		}
@@ -70,7 +70,7 @@ func TestNoMailIsForwardedBeforeConfirmation(t *testing.T) {
 		if got := h.forwarding(n.ID); got.State != forward.ForwardingConfirmed || got.DecidedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
-		// Another target is another recipient.
+		// The address with a plus suffix counts as another recipient.
 		n = h.forwarding(n.ID)
 		n.Target = "vic+tag@x.example"
 		if n = h.putForwarding(n); n.State != forward.ForwardingWaiting {
@@ -166,7 +166,7 @@ func TestConsentRequestsToSilentWebhookAreLimited(t *testing.T) {
 		if got := h.forwarding(n.ID); got.State != forward.ForwardingWaiting || got.Problem != "It did not answer the challenge." {
 			t.Errorf("%+v", got)
 		}
-		// The user requests another try.
+		// The user requests another attempt.
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
 			t.Error(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// withDigest runs a test with a confirmed daily digest to vic@x.example, shortly after the hour of
-// digests.
+// withDigest runs a test with a confirmed daily digest to vic@x.example. The test starts shortly
+// after the hour at which digests are sent.
 func withDigest(t *testing.T, do func(*testing.T, *diskHarness, *fakeSender, forward.Forwarding)) {
 	t.Helper()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
@@ -26,7 +26,7 @@ func withDigest(t *testing.T, do func(*testing.T, *diskHarness, *fakeSender, for
 	})
 }
 
-// nextDigest lets time pass until the next daily digest was sent.
+// nextDigest waits until the next daily digest was sent.
 func (h *diskHarness) nextDigest() {
 	h.t.Helper()
 	h.advance(time.Until(forward.DueAt(forward.DigestDaily, 59, time.Now())) + time.Minute)
@@ -85,7 +85,7 @@ func TestFailedDigestIsRetriedWithAllItems(t *testing.T) {
 		if got := c.received(); got != "vic@x.example: b a" {
 			t.Errorf("mailed %q", got)
 		}
-		// The mail is sent, and the process crashes before that is stored.
+		// The mail is sent, but the process crashes before it stores which items were sent.
 		full := &failing{Store: h.disk}
 		h.stop()
 		h.store = full

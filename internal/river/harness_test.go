@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// harness is a river in a synctest bubble, with a network of servers that the test controls.
+// harness is a river in a synctest bubble, with simulated servers that the test controls.
 type harness struct {
 	t     *testing.T
 	net   *nettest.Internet
@@ -28,36 +28,36 @@ type harness struct {
 	river *river.River
 	fetch *fetch.Client
 	push  *hubs
-	stop  func() // graceful
+	stop  func() // stops the program gracefully
 
 	options river.Options
 	jitter  float64
-	setup   func(*river.River) // before Run; nil: nothing
+	setup   func(*river.River) // called before Run; nil: not called
 	open    func(*testing.T) river.Store
 
 	mu       sync.Mutex
-	pages    map[string]http.HandlerFunc // by "host/path"
+	pages    map[string]http.HandlerFunc // key: "host/path"; value: handler
 	asked    []request
 	listened map[string]bool
 	servers  []*http.Server
 }
 
-// request is one request as a server received it.
+// request is one request that a simulated server received.
 type request struct {
 	at     time.Time
-	url    string // host/path?query
+	url    string // URL without a scheme, as host/path?query
 	header http.Header
 }
 
 const feedURL = "http://feeds.test/rss.xml"
 
-// withHarness runs a test in a bubble, on a store.
+// withHarness runs a test in a synctest bubble, with the store that opener opens.
 func withHarness(t *testing.T, o river.Options, do func(*testing.T, *harness)) {
 	t.Helper()
 	withHarnessOn(t, o, opener(t), do)
 }
 
-// withHarnessOn runs a test in a bubble, on the store that open opens.
+// withHarnessOn runs a test in a synctest bubble, with the store that open returns.
 func withHarnessOn(t *testing.T, o river.Options, open func(*testing.T) river.Store, do func(*testing.T, *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func (w *harness) start() {
 	w.stop = sync.OnceFunc(func() { cancel(); <-ended; w.fetch.CloseIdle() })
 }
 
-// restart stops the program and starts it again with its stored data.
+// restart stops the program and starts it again with the stored data.
 func (w *harness) restart() {
 	w.stop()
 	shut(w.t, w.store)
@@ -103,7 +103,7 @@ func (w *harness) restart() {
 	w.start()
 }
 
-// useMemoryStore replaces the store with one in memory, which can be made to fail.
+// useMemoryStore replaces the store with an in-memory store whose methods can be made to fail.
 func (w *harness) useMemoryStore() *memory {
 	w.stop()
 	shut(w.t, w.store)
@@ -121,7 +121,7 @@ func (w *harness) close() {
 	synctest.Wait()
 }
 
-// serve sets the handler of url, which has no port.
+// serve sets the handler of url. The URL must not contain a port.
 func (w *harness) serve(url string, h http.HandlerFunc) {
 	w.t.Helper()
 	scheme, rest, _ := strings.Cut(url, "://")
@@ -171,13 +171,13 @@ func (w *harness) requests() []request {
 	return list
 }
 
-// advance lets time pass.
+// advance waits in simulated time and then until all goroutines are idle.
 func (w *harness) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// follow adds subscriptions of ann to feeds, which are due at once.
+// follow makes ann follow feeds, which are due at once.
 func (w *harness) follow(urls ...string) {
 	w.t.Helper()
 	now := time.Now().UTC()
@@ -204,7 +204,7 @@ func (w *harness) source(url string) river.Source {
 	return s
 }
 
-// checks returns the checks of a feed, newest first.
+// checks returns the stored checks of a feed, newest first.
 func (w *harness) checks(url string) []river.Check {
 	w.t.Helper()
 	list, err := w.store.Checks(w.t.Context(), river.SourceID(url))
@@ -214,7 +214,7 @@ func (w *harness) checks(url string) []river.Check {
 	return list
 }
 
-// items returns the items of a feed, newest first.
+// items returns the stored items of a feed, newest first.
 func (w *harness) items(url string) []river.Entry {
 	w.t.Helper()
 	list, err := w.store.Items(w.t.Context(), river.ItemQuery{Reader: "ann", SourceID: river.SourceID(url), Limit: 1000})
@@ -239,7 +239,8 @@ func titles(list []river.Entry) string {
 	return strings.Join(out, " ")
 }
 
-// rss returns a feed with an item for each word, newest first; extra is added to the channel.
+// rss returns an RSS document with an item for each word, newest first. extra is added to the
+// channel element.
 func rss(extra string, words ...string) string {
 	var b strings.Builder
 	b.WriteString(`<rss version="2.0"><channel><title>Feed</title><link>http://feeds.test/</link>` + extra)
@@ -253,7 +254,7 @@ func rss(extra string, words ...string) string {
 	return b.String() + `</channel></rss>`
 }
 
-// doc serves a document without validators.
+// doc returns a handler that serves a document without validators.
 func doc(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/rss+xml")
@@ -261,7 +262,8 @@ func doc(body string) http.HandlerFunc {
 	}
 }
 
-// status answers with a status and header fields, given by name and value.
+// status returns a handler that answers with a status and with header fields, given as pairs of
+// name and value.
 func status(code int, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(header); i += 2 {
@@ -271,7 +273,8 @@ func status(code int, header ...string) http.HandlerFunc {
 	}
 }
 
-// tagged serves a document with an ETag, and answers 304 to requests with that ETag.
+// tagged returns a handler that serves a document with an ETag, and answers 304 to requests with
+// that ETag.
 func tagged(body, etag string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["ETag"] = []string{etag}
@@ -286,7 +289,7 @@ func tagged(body, etag string, header ...string) http.HandlerFunc {
 	}
 }
 
-// hubs is a fake river.Push.
+// hubs is a fake Push that records subscriptions.
 type hubs struct {
 	mu      sync.Mutex
 	follows map[string][]river.PushEndpoint
@@ -323,7 +326,7 @@ func (h *hubs) set(states ...river.PushState) {
 	h.states = states
 }
 
-// ctx abbreviates the first parameter of store methods.
+// ctx is an alias that shortens the signatures of store methods.
 type ctx = context.Context
 
 // followAs adds a subscription of a user to a feed.
@@ -340,7 +343,7 @@ func (w *harness) followAs(user, url string) {
 	w.river.Wake()
 }
 
-// change changes the state of a feed, which becomes due accordingly.
+// change changes the State of a feed and makes the feed due at the time that the new State sets.
 func (w *harness) change(url string, do func(polling.State, time.Time) polling.State) {
 	w.t.Helper()
 	_, err := w.store.ChangeSource(w.t.Context(), river.SourceID(url), func(s *river.Source) error {
@@ -367,7 +370,7 @@ func (w *harness) undo(url string) {
 	})
 }
 
-// downgrading is a server that redirects from https to http.
+// downgrading is a Fetcher whose server redirects from https to http.
 type downgrading struct{}
 
 func (downgrading) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) {

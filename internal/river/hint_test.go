@@ -21,7 +21,7 @@ func TestUpdateHintsApplyAfter304AndRestart(t *testing.T) {
 	for name, c := range map[string]struct {
 		body           string
 		header         []string
-		minGap, maxGap time.Duration // between two checks
+		minGap, maxGap time.Duration // bounds of the time between two checks
 		why            string
 	}{
 		"no hints":           {rss("", "a"), nil, 50 * time.Minute, 5 * time.Hour, ""},

@@ -33,7 +33,7 @@ func TestIDSetBehavesLikeAMap(t *testing.T) {
 	}
 }
 
-// The sets of source IDs take most of the memory of a long import.
+// The ID sets need most of the memory of a long import.
 func TestLargeIDSetNeedsLittleMemory(t *testing.T) {
 	t.Parallel()
 	var s ids

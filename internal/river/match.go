@@ -11,11 +11,11 @@ import (
 
 const maxSources = 1000
 
-// searcher turns the words of a search into conditions of an ItemQuery.
+// searcher converts the words of a search into conditions of an ItemQuery.
 type searcher struct{ *River }
 
-// restrict adds the conditions that the words in q.Match stand for. ok is false when no item can
-// match.
+// restrict replaces the terms in q.Match with the conditions that they express. ok is false if no
+// item can match.
 func (r searcher) restrict(ctx context.Context, q *ItemQuery) (ok bool, err error) {
 	w, err := search.Read(q.Match)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r searcher) restrict(ctx context.Context, q *ItemQuery) (ok bool, err erro
 	return len(ids) > 0, err
 }
 
-// categoriesNamed returns a user's categories with these names, in any case.
+// categoriesNamed returns the user's categories with these names, regardless of case.
 func (r searcher) categoriesNamed(ctx context.Context, user string, names []string) ([]string, error) {
 	have, err := r.Store.Categories(ctx, user, false)
 	var out []string
@@ -63,7 +63,7 @@ func (r searcher) categoriesNamed(ctx context.Context, user string, names []stri
 	return out, err
 }
 
-// matching returns the followed sources whose name or URL contains one of the words.
+// matching returns the IDs of the user's sources whose name or URL contains one of the names.
 func (r searcher) matching(ctx context.Context, user string, names []string) ([]int64, error) {
 	var ids []int64
 	for _, n := range names {

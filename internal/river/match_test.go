@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// userStore is a store with the subscriptions of one user only.
+// userStore is a store that contains only the subscriptions of one user.
 type userStore struct {
 	Store
 	subs       []Followed
@@ -96,7 +96,7 @@ func TestSearchTermsMatchFeedsAndItems(t *testing.T) {
 	r := &River{Store: store}
 	for _, c := range []struct {
 		q    ItemQuery
-		want *ItemQuery // nil: the store is not queried
+		want *ItemQuery // query that the store receives; nil: the store is not queried
 	}{
 		{ItemQuery{Match: "blue feed:CHALK"}, &ItemQuery{Match: "blue", Sources: []int64{1, 2}}},
 		{ItemQuery{Match: "feed:chalk feed:ink", Sources: []int64{2, 3}}, &ItemQuery{Sources: []int64{2, 3}}},

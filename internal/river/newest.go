@@ -1,9 +1,9 @@
 package river
 
 const (
-	maxParsed = 20_000 // items of one document that are parsed
-	minTaken  = 1000   // items that are stored at least, even when fewer are kept per feed
+	maxParsed = 20_000 // maximum number of items of one document that are parsed
+	minTaken  = 1000   // number of items per document that are always stored, even if Options.Keep is lower
 )
 
-// maxItemsTaken returns how many items of one document are stored.
+// maxItemsTaken returns the maximum number of items of one document that are stored.
 func (o *Options) maxItemsTaken() int { return min(max(o.Keep, minTaken), maxParsed) }

@@ -9,7 +9,8 @@ import (
 	"cloudburst/internal/river"
 )
 
-// dated returns a feed of n items, one every six hours; with upward the oldest comes first.
+// dated returns a feed with n items, one for every six hours. With upward, the oldest item comes
+// first.
 func dated(n int, upward bool) string {
 	var b strings.Builder
 	for i := range n {

@@ -15,12 +15,12 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// NextCheck is the time of the next check with its reason: the same value for all lists, pages,
-// JSON and commands.
+// NextCheck contains the time of the next check and its reason. All lists, pages, JSON responses
+// and commands show the same value.
 type NextCheck struct {
 	State NextState
-	At    time.Time // time of the check for NextPlanned; zero otherwise
-	Why   string    // one clause, with times in UTC; "": no reason
+	At    time.Time // time of the check if State is NextPlanned; zero otherwise
+	Why   string    // reason as a clause, with times in UTC; "": there is no reason to show
 }
 
 // NextState is the kind of a NextCheck.
@@ -34,7 +34,7 @@ const (
 	NextPlanned
 )
 
-// String is the check in words, without its time: "next check" for NextPlanned.
+// String describes the check without its time: "next check" for NextPlanned.
 func (n NextCheck) String() string {
 	switch n.State {
 	case NextNever:
@@ -47,7 +47,7 @@ func (n NextCheck) String() string {
 	return "next check"
 }
 
-// Sentence is the check with its time and its reason: "next check at 14:20 UTC: max-age 12 h".
+// Sentence describes the check with its time and reason: "next check at 14:20 UTC: max-age 12 h".
 func (n NextCheck) Sentence(now time.Time) string {
 	s := n.String()
 	if n.State == NextPlanned {
@@ -59,10 +59,10 @@ func (n NextCheck) Sentence(now time.Time) string {
 	return s
 }
 
-// hostsPerQuery limits the hosts in one query of their states.
+// hostsPerQuery is the maximum number of hosts in one query of their states.
 const hostsPerQuery = 1000
 
-// addNextChecks sets the next check of each subscription.
+// addNextChecks sets Followed.Next in each subscription of list.
 func (r editor) addNextChecks(ctx context.Context, list []Followed) error {
 	now, known := r.now(), map[string]polling.Host{}
 	var hosts []string
@@ -84,9 +84,10 @@ func (r editor) addNextChecks(ctx context.Context, list []Followed) error {
 	return nil
 }
 
-// nextCheck returns when the next check of a source is and why. d is the plan of the source.
+// nextCheck returns the time and the reason of the next check of a source. d is the plan of the
+// source.
 func nextCheck(s *Source, d polling.Decision, now time.Time) NextCheck {
-	at := date.Later(s.NextAt, d.At) // a wait of the host delays the check beyond the stored time
+	at := date.Later(s.NextAt, d.At) // if the host must wait, the plan is later than the stored time
 	if d.At.Sub(s.NextAt) < time.Minute || s.NextAt.IsZero() || !s.State.FollowUpAt.IsZero() {
 		at = s.NextAt
 	}
@@ -104,7 +105,7 @@ func nextCheck(s *Source, d polling.Decision, now time.Time) NextCheck {
 	case !s.State.FollowUpAt.IsZero() && s.State.FollowUpAt.Before(s.State.NextAt):
 		return NextCheck{NextPlanned, at, "a follow-up that reads the feed in full, because " + followUpReason(s)}
 	case s.NextAt.Sub(d.At) > time.Minute && afterSkipped(s):
-		skip, _ := polling.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // invalid values have no effect here; the reason names them
+		skip, _ := polling.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // the error is ignored: invalid values skip nothing, and the reason of the plan mentions them
 		return NextCheck{NextPlanned, at, "it was due earlier, but the feed asks to skip " + skip.String() + "; " + d.Reason}
 	case s.NextAt.Sub(d.At) > time.Minute:
 		return NextCheck{NextPlanned, at, joinClauses("its host has many feeds here, which are read one after another", d.Reason)}
@@ -114,7 +115,7 @@ func nextCheck(s *Source, d polling.Decision, now time.Time) NextCheck {
 
 func joinClauses(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
 
-// followUpReason returns why an announced change is verified once more.
+// followUpReason returns why the river verifies an announced change once more.
 func followUpReason(s *Source) string {
 	if s.State.Evidence.Believed {
 		return "its server answered 304 after a change was announced"
@@ -122,15 +123,15 @@ func followUpReason(s *Source) string {
 	return "it had changed less than two seconds before it was read"
 }
 
-// afterSkipped reports whether a source waits for the end of skipped hours or days.
+// afterSkipped reports whether the next check waits for the end of skipped hours or days.
 func afterSkipped(s *Source) bool {
 	before := s.NextAt.UTC().Truncate(time.Hour).Add(-time.Minute)
 	return !s.State.Allowed(before, 0).Equal(before)
 }
 
-// CheckSoon makes followed sources due now, because their user requests it. Sources that are gone,
-// that a check is reading, or that may not be read again yet (see Refresh) stay unchanged. It returns
-// how many become due. Sources that the user does not follow are skipped.
+// CheckSoon makes sources due now at the request of a user who follows them, and returns how many
+// become due. Sources stay unchanged if they are gone, are being checked, or may not be checked
+// again yet (see Refresh). CheckSoon ignores sources that the user does not follow.
 func (r *River) CheckSoon(ctx context.Context, user string, sources []int64) (due int, err error) {
 	r.Init()
 	mine, err := r.Store.RiverFollowing(ctx, user)
@@ -140,7 +141,8 @@ func (r *River) CheckSoon(ctx context.Context, user string, sources []int64) (du
 	return checkSoon(ctx, r, slices.DeleteFunc(slices.Clone(sources), func(id int64) bool { return !mine[id] }))
 }
 
-// CheckAllSoon is CheckSoon for all sources that the user follows. It returns their number too.
+// CheckAllSoon is like CheckSoon for all sources that the user follows. It also returns the
+// number of these sources.
 func (r *River) CheckAllSoon(ctx context.Context, user string) (due, all int, err error) {
 	r.Init()
 	mine, err := r.Store.RiverFollowing(ctx, user)
@@ -151,8 +153,8 @@ func (r *River) CheckAllSoon(ctx context.Context, user string) (due, all int, er
 	return due, len(mine), err
 }
 
-// dueAtOnce is the number of sources that checkSoon changes at the same time, because the stores
-// combine concurrent writes.
+// dueAtOnce is the number of sources that checkSoon changes in parallel. Parallel changes are
+// faster because the stores combine concurrent writes.
 const dueAtOnce = 16
 
 func checkSoon(ctx context.Context, r *River, sources []int64) (int, error) {
@@ -176,7 +178,7 @@ func checkSoon(ctx context.Context, r *River, sources []int64) (int, error) {
 	return int(due.Load()), errors.Join(errs...)
 }
 
-// makeDue makes a source due if a user may have it read now, and reports whether it did.
+// makeDue makes a source due if a user may request a check now, and reports whether it did.
 func makeDue(ctx context.Context, r *River, id int64) (bool, error) {
 	now, waits := r.now(), false
 	_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {

@@ -9,7 +9,8 @@ import (
 	"cloudburst/internal/river"
 )
 
-// sameNext compares the next check of a feed in lists with that of its explanation.
+// sameNext fails the test if lists and the explanation of a feed show different next checks. It
+// returns the next check.
 func (w *harness) sameNext(url string) river.NextCheck {
 	w.t.Helper()
 	list, err := w.river.Subscriptions(w.t.Context(), river.SubscriptionQuery{Reader: "ann", SourceID: river.SourceID(url), Next: true})
@@ -68,7 +69,7 @@ func TestFeedListsAndExplanationShowTheSameNextCheck(t *testing.T) {
 func TestLastPushOfAHubIsShownAfterItsSubscriptionWasRenewed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
-		w.push.set(river.PushState{PushEndpoint: feedEndpoints()[0], State: "active", Since: time.Now()}) // no push since its renewal
+		w.push.set(river.PushState{PushEndpoint: feedEndpoints()[0], State: "active", Since: time.Now()}) // the subscription was renewed, and no push has arrived since
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"a"`))
 		w.follow(feedURL)
 		w.advance(time.Minute)

@@ -10,8 +10,8 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// opener returns a function that opens the store of a harness, always in the same folder, so that
-// a restarted program finds its data.
+// opener returns a function that opens the store of a harness. All calls use the same folder, so
+// that a restarted program finds its data.
 func opener(t *testing.T) func(t *testing.T) river.Store {
 	t.Helper()
 	dir := t.TempDir()
@@ -24,7 +24,7 @@ func opener(t *testing.T) func(t *testing.T) river.Store {
 	}
 }
 
-// shut closes a store that is on disk.
+// shut closes a store if it is on disk.
 func shut(t *testing.T, st river.Store) {
 	t.Helper()
 	if c, ok := st.(io.Closer); ok {

@@ -13,10 +13,11 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Export returns a user's subscription list, or the list of one category. The whole list has a
-// folder for each category, and a feed is in the folder of each of its categories; reading lists
-// are included by URL. The list of one category is flat, and leaves out feeds that need a login if
-// the category is public. Logins are never written. fault.NotFound: the category does not exist.
+// Export returns the subscription list of a user, or the list of one category. The list of a user
+// has a folder for each category, and a feed is in the folder of each of its categories. It
+// includes reading lists by URL. The list of one category has no folders. If the category is
+// public, its list omits feeds that need a login. No list contains logins. fault.NotFound: the
+// category does not exist.
 func (r *River) Export(ctx context.Context, user, category string) (*opml.Document, error) {
 	r.Init()
 	public := false
@@ -64,8 +65,9 @@ func (r *River) Export(ctx context.Context, user, category string) (*opml.Docume
 	return d, nil
 }
 
-// outlineOf returns the outline of one subscription. text is the title that the user sees, title
-// is the feed's own. An import recognizes a user's own title by the difference.
+// outlineOf returns the outline of one subscription. The attribute text contains the title that
+// the user sees, and title contains the feed's own title. If both differ, an import keeps text as
+// the user's own title.
 //
 // spec:cloudburst#opml-own-title
 func outlineOf(f *Followed) opml.Outline {
@@ -75,8 +77,8 @@ func outlineOf(f *Followed) opml.Outline {
 	}
 }
 
-// exportLists adds the lists that the user follows directly. Lists within them are included by
-// those.
+// exportLists adds the lists that the user follows directly to folders. A list within another
+// list is omitted, because the other list includes it.
 func (r importer) exportLists(ctx context.Context, user string, folders map[string][]opml.Outline) error {
 	lists, err := r.Store.ReadingLists(ctx, user)
 	for _, l := range lists {
@@ -87,7 +89,8 @@ func (r importer) exportLists(ctx context.Context, user string, folders map[stri
 	return err
 }
 
-// inFolders returns the folders by name, followed by outlines without a folder.
+// inFolders returns the folders in order of their names, followed by the outlines without a
+// folder.
 func inFolders(folders map[string][]opml.Outline) []opml.Outline {
 	var names []string
 	for name := range folders {
@@ -103,8 +106,8 @@ func inFolders(folders map[string][]opml.Outline) []opml.Outline {
 	return append(out, folders[""]...)
 }
 
-// escapeIfHTML escapes a text that looks like HTML, because the texts of an outline may contain
-// HTML.
+// escapeIfHTML escapes a text that looks like HTML, because importing programs may interpret the
+// texts of an outline as HTML.
 func escapeIfHTML(s string) string {
 	if href.LooksLikeHTML(s) {
 		return html.EscapeString(s)

@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// exported returns the document of an export.
+// exported returns the OPML document of an export.
 func (h *diskHarness) exported(user, category string) string {
 	h.t.Helper()
 	d, err := h.river.Export(h.t.Context(), user, category)
@@ -86,14 +86,14 @@ func TestOPMLExportContainsFoldersTitlesAndListsButNoLogins(t *testing.T) {
 	})
 }
 
-// The lists are random, with all characters that a name may contain.
+// The lists are random and use all characters that a name may contain.
 func TestOPMLExportSurvivesImport(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		dice := rand.New(rand.NewPCG(1, 2))
 		names := []string{"A", "Ä ö", "<b>bold</b>", "R&D", "&amp;", "&lt;i&gt;x&lt;/i&gt;", `"quoted"`, "a,b", "' or 1=1", "日本語", "x < y", "]]>", strings.Repeat("long ", 11) + "long"}
 		pick := func() string { return names[dice.IntN(len(names))] }
-		folder := func() string { return strings.ReplaceAll(pick(), "/", "") } // a slash is not allowed
+		folder := func() string { return strings.ReplaceAll(pick(), "/", "") } // the name of a folder must not contain a slash
 		now := time.Now().UTC()
 		for round := range 10 {
 			from, to := fmt.Sprint("from", round), fmt.Sprint("to", round)
@@ -115,7 +115,7 @@ func TestOPMLExportSurvivesImport(t *testing.T) {
 				}
 				list = append(list, a)
 			}
-			for i := range list { // in the order in which the river stores them
+			for i := range list { // sort and deduplicate the names, as the river does
 				list[i].Categories = compact(list[i].Categories)
 			}
 			if _, err := h.store.RiverSubscribe(t.Context(), list, now, 1000); err != nil {
@@ -129,7 +129,7 @@ func TestOPMLExportSurvivesImport(t *testing.T) {
 			if d := cmp.Diff(h.list(from), h.list(to)); d != "" {
 				t.Errorf("round %d:\n%s\n%s", round, d, doc)
 			}
-			// On a server that has not read these feeds, the titles come from the list.
+			// The other server has not fetched these feeds, so it takes the titles from the list.
 			other := h.exported(to, "")
 			if d := cmp.Diff(doc, other); d != "" {
 				t.Error(d)
@@ -171,7 +171,7 @@ func compact(list []string) []string {
 	return out
 }
 
-func TestImportTimeIsLinear(t *testing.T) { // not parallel: it measures processor time
+func TestImportTimeIsLinear(t *testing.T) { // not parallel, because the test measures processor time
 	fulltest.Long(t)
 	const few = 2000
 	huge := fulltest.Size(20_000, 2_000)

@@ -20,41 +20,41 @@ import (
 // Imported is the result of an import.
 type Imported struct {
 	Title    string
-	Found    int      // feeds in the document
-	Added    int      // feeds that are followed now and were not before
-	Had      int      // feeds that the user already followed
-	Over     int      // feeds that were left out because of Limit
-	Limit    int      // feeds that the user may follow
-	Lists    int      // reading lists that are followed now
-	Skipped  int      // feeds without a usable URL
-	Problems []string // for people, at most 100
+	Found    int      // number of feeds in the document
+	Added    int      // number of feeds that the user follows because of the import
+	Had      int      // number of feeds that the user already followed
+	Over     int      // number of feeds that were left out because of Limit
+	Limit    int      // maximum number of feeds that the user may follow
+	Lists    int      // number of reading lists that the user follows because of the import
+	Skipped  int      // number of feeds that were left out because they have no usable URL
+	Problems []string // at most 100 sentences to display about problems
 }
 
 // ImportOptions are the options of an OPML import.
 type ImportOptions struct {
-	Category string // added to every feed
-	URL      string // source of the document; "": a file
-	Follow   bool   // follow the URL as a reading list, instead of importing it once
-	Operator bool   // the server's operator imports: the limit is MaxOfOperator
-	// Progress is called when the whole document has arrived and is a list, then after each batch.
-	// nil: never.
+	Category string // category that every feed gets in addition to its own; "": none
+	URL      string // URL of the document; "": the document is a file
+	Follow   bool   // true: follow the document at URL as a reading list, instead of importing it once
+	Operator bool   // true: the server's operator imports, so the feed limit is MaxOfOperator
+	// Progress is called when the whole document has arrived and is valid OPML, and then after
+	// each batch. A nil Progress is not called.
 	Progress func(done, total int)
 }
 
 const (
-	maxOPML           = 64 << 20 // maximum size of a document in bytes
+	maxOPML           = 64 << 20 // maximum size of an OPML document in bytes
 	maxOutlines       = 250_000
 	maxProblems       = 100
-	maxActiveImports  = 2                // imports that are being written
-	maxPendingImports = 16               // imports that arrive, wait or are being written
-	importSlotWait    = 30 * time.Second // longest wait for a free slot to write
+	maxActiveImports  = 2                // maximum number of imports that are being written at the same time
+	maxPendingImports = 16               // maximum number of imports that arrive, wait or are being written
+	importSlotWait    = 30 * time.Second // maximum wait for a free slot to write
 )
 
-// Import follows the feeds of an OPML document. With ImportOptions.URL and a nil document it
-// fetches the document from that URL. The innermost folder around a feed becomes a category, and
-// so does the last part of each category path of the feed. The user's own title is taken from text
-// where it differs from title. Included lists become reading lists. Import fetches no feed: the
-// feeds are due when it returns.
+// Import follows the feeds of an OPML document. If ImportOptions.URL is set and doc is nil,
+// Import fetches the document from that URL. A feed gets two kinds of categories: the innermost
+// folder around the feed, and the last part of each of its category paths. If the attributes text
+// and title differ, text becomes the user's own title. Included lists become reading lists.
+// Import fetches no feed; the feeds are due when Import returns.
 //
 // The feeds are written in batches. Batches that were written stay when the import fails later:
 // Imported has the progress, with an error too. Feeds beyond the limit are counted and left out. A
@@ -92,10 +92,10 @@ func (r *River) Import(ctx context.Context, user string, doc io.Reader, o Import
 	return importer{r}.takeOver(ctx, user, list, gatherOptions{category: o.Category, base: o.URL}, o)
 }
 
-// importer imports and exports lists of feeds.
+// importer imports and exports OPML documents.
 type importer struct{ *River }
 
-// importFrom fetches the document from its URL.
+// importFrom fetches the document from its URL and imports it.
 func (r importer) importFrom(ctx context.Context, user string, o ImportOptions) (Imported, error) {
 	a, err := addressOf(r.River, o.URL)
 	if err != nil {
@@ -130,7 +130,7 @@ func readOPML(doc io.ReadSeeker, contentType string) (*opml.Stream, error) {
 	return opml.Open(doc, &opml.Options{ContentType: contentType, Limits: opml.Limits{Bytes: maxOPML, Outlines: maxOutlines}})
 }
 
-// notOPML describes what a document is instead.
+// notOPML describes a document that is not OPML, as a clause.
 func notOPML(err error) string {
 	not, ok := errors.AsType[*opml.NotOPMLError](err)
 	if !ok {
@@ -149,7 +149,7 @@ func notOPML(err error) string {
 	return "it looks like " + not.Looks
 }
 
-// takeOver follows the feeds of a document, and then the lists that it includes.
+// takeOver follows the feeds of a document, and then the lists that the document includes.
 func (r importer) takeOver(ctx context.Context, user string, list *opml.Stream, how gatherOptions, o ImportOptions) (Imported, error) {
 	free, err := r.importSlot(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r importer) takeOver(ctx context.Context, user string, list *opml.Stream, 
 	return out, stopped(err, out)
 }
 
-// stopped adds the progress of the import to an error.
+// stopped adds the progress of the import to the message of an error.
 func stopped(err error, out Imported) error {
 	if err == nil || out.Added == 0 {
 		return err
@@ -181,7 +181,7 @@ func stopped(err error, out Imported) error {
 	return f
 }
 
-// addLists follows reading lists.
+// addLists makes the user follow reading lists.
 func (r importer) addLists(ctx context.Context, user string, lists []ReadingList, out *Imported) error {
 	if len(lists) == 0 {
 		return nil

@@ -13,11 +13,11 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// MaxOfOperator is the maximum number of feeds of a user if the server's operator adds them.
-// [Options.Max] applies to all others.
+// MaxOfOperator is the maximum number of feeds of a user if the server's operator adds them. If
+// another user adds feeds, [Options.Max] is the limit.
 const MaxOfOperator = 250_000
 
-// maxFeeds returns how many feeds a user may follow.
+// maxFeeds returns the maximum number of feeds that a user may follow.
 func maxFeeds(r *River, operator bool) int {
 	if o := r.options(); !operator || o.Max > MaxOfOperator {
 		return o.Max
@@ -30,7 +30,8 @@ func overLimit(limit int) error {
 	return fault.New(fault.TooMany, "You follow as many feeds as this server allows: %d (the setting river.max-feeds). Unfollow some first, or ask the operator to raise the limit.", limit)
 }
 
-// beginImport records that an import of a user has started; done ends it.
+// beginImport records that an import of a user starts; done records its end. fault.Conflict:
+// another import of the user is in progress; TooMany: too many imports are in progress.
 func (r importer) beginImport(user string) (done func(), err error) {
 	r.listState.mu.Lock()
 	defer r.listState.mu.Unlock()
@@ -56,7 +57,8 @@ func importsBusy(err error) error {
 	return &fault.Error{Code: fault.Unavailable, Err: err, Msg: "Several lists are being imported at this moment. Nothing was imported; try again in a while.", RetryAfter: 10 * time.Second}
 }
 
-// importSlot waits until fewer than maxActiveImports imports are being written.
+// importSlot waits for one of the maxActiveImports slots for imports that write. free releases
+// the slot.
 func (r importer) importSlot(ctx context.Context) (free func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, importSlotWait)
 	defer cancel()
@@ -68,10 +70,10 @@ func (r importer) importSlot(ctx context.Context) (free func(), err error) {
 	}
 }
 
-// maxInMemory is the size in bytes from which a document is written to a temporary file.
+// maxInMemory is the size in bytes above which an OPML document is written to a temporary file.
 const maxInMemory = 1 << 20
 
-// spool stores a document that arrives. drop removes it.
+// spool reads an OPML document into memory or into a temporary file. drop removes the file.
 func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
 	doc = io.LimitReader(doc, maxOPML+1)
 	head, err := io.ReadAll(io.LimitReader(doc, maxInMemory))
@@ -87,7 +89,7 @@ func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
 	}
 	drop = func() {
 		_ = f.Close()
-		_ = os.Remove(f.Name()) // the system removes a file that is left over
+		_ = os.Remove(f.Name()) // if this fails, the operating system removes the temporary file later
 	}
 	n, err := io.Copy(f, io.MultiReader(bytes.NewReader(head), doc))
 	switch {
@@ -109,23 +111,23 @@ func truncatedError(err error) error {
 	return fault.Wrap(fault.Unreadable, err, "The list could not be read to its end.")
 }
 
-// batchFollower follows the feeds of a list, a batch at a time and up to the limit.
+// batchFollower makes a user follow the feeds of a list in batches, up to the user's limit.
 type batchFollower struct {
 	*River
-	ctx   context.Context // context of the import, the only one that uses this batchFollower
+	ctx   context.Context // context of the import; each import has its own batchFollower
 	user  string
 	limit int
-	mine  map[int64]bool // followed sources, without added; false: already counted in had
-	added ids            // sources that the user follows because of the list
-	over  ids            // sources that are left out because of the limit
+	mine  map[int64]bool // followed sources that are not in added; the value is false for a source that had already counts
+	added ids            // IDs of sources that the user follows because of the list
+	over  ids            // IDs of sources that are left out because of the limit
 	had   int
 
-	uncounted int // feeds written since the user's feeds were last counted
+	uncounted int // number of feeds that were written since the user's feeds were last counted
 }
 
-// countEvery is the number of feeds that are written between two counts of the user's feeds, while
-// the limit is farther away than that. A count takes longer with more feeds, and only another
-// client or node can add feeds meanwhile.
+// countEvery is the number of feeds that are written between two counts of the user's feeds if
+// the limit is not near. A count takes longer for more feeds. It is rarely needed, because only
+// another client or node can add feeds during the import.
 const countEvery = 1000
 
 func (r importer) newBatchFollower(ctx context.Context, user string, operator bool) (*batchFollower, error) {
@@ -139,10 +141,11 @@ func (t *batchFollower) follows(id int64) bool {
 	return yes || t.added.has(id)
 }
 
-// batch follows some feeds in one transaction.
+// batch follows the feeds of one batch in one transaction. If another client added feeds, batch
+// reads the user's feeds again and retries.
 func (t *batchFollower) batch(list []Addition) error {
 	err := t.put(list)
-	if fault.CodeOf(err) == fault.TooMany && err != nil { // another client added feeds meanwhile
+	if fault.CodeOf(err) == fault.TooMany && err != nil { // another client added feeds, so the limit was reached earlier
 		var now map[int64]bool
 		if now, err = t.Store.RiverFollowing(t.ctx, t.user); err != nil {
 			return err
@@ -158,7 +161,7 @@ func (t *batchFollower) batch(list []Addition) error {
 	return err
 }
 
-// put writes the feeds of a batch that fit below the limit.
+// put writes those feeds of a batch that fit below the limit.
 func (t *batchFollower) put(list []Addition) error {
 	var add []Addition
 	var over []int64
@@ -191,7 +194,7 @@ func (t *batchFollower) put(list []Addition) error {
 		if id := add[i].SourceID; isNew {
 			t.added.add(id)
 			delete(t.mine, id)
-		} else if !t.follows(id) { // another client added it a moment ago
+		} else if !t.follows(id) { // another client added the subscription during the import
 			t.mine[id] = true
 		}
 	}
@@ -217,7 +220,7 @@ func (t *batchFollower) result(out Imported) Imported {
 	return out
 }
 
-// overText returns how many feeds the limit excluded.
+// overText returns a sentence with the number of feeds that the limit excluded.
 func (t *batchFollower) overText() string {
 	if t.limit >= MaxOfOperator {
 		return fmt.Sprintf("%s not added: a user may follow at most %d feeds.", wereNot(t.over.len()), t.limit)

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// linesOf returns a list of n feeds, starting with number first.
+// linesOf returns a list of n feeds whose numbers start with first.
 func linesOf(first, n int) string {
 	var b strings.Builder
 	b.WriteString(`<opml version="2.0"><head><title>Many</title></head><body>`)
@@ -31,7 +31,7 @@ func TestImportStopsAtTheFeedLimit(t *testing.T) {
 	if err != nil || got.Added != 300 || got.Over != 0 || got.Limit != 500 {
 		t.Fatalf("%+v %v", got, err)
 	}
-	// ann follows 100 already, the limit allows 200 more, and 400 are beyond it.
+	// ann already follows 100 of the 700 feeds. The limit allows 200 more, so 400 are left out.
 	got, err = r.Import(t.Context(), "ann", strings.NewReader(linesOf(200, 700)), ImportOptions{})
 	if err != nil || got.Found != 700 || got.Had != 100 || got.Added != 200 || got.Over != 400 || got.Skipped != 0 || len(store.added) != 500 {
 		t.Fatalf("%+v %v", got, err)
@@ -43,14 +43,15 @@ func TestImportStopsAtTheFeedLimit(t *testing.T) {
 	if err != nil || got.Added != 400 || got.Had != 500 || got.Over != 0 || got.Limit != MaxOfOperator {
 		t.Errorf("by the operator: %+v %v", got, err)
 	}
-	// A user above the limit keeps all feeds, and cannot add any.
+	// A user who follows more feeds than the limit keeps them all, but cannot add more.
 	got, err = r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 1000)), ImportOptions{})
 	if err != nil || got.Added != 0 || got.Had != 900 || got.Over != 100 {
 		t.Errorf("beyond the limit: %+v %v", got, err)
 	}
 }
 
-// Each count takes longer than the one before, so a long list needs few.
+// A count takes longer as the number of feeds grows, so the import of a long list must count
+// rarely.
 func TestImportCountsFeedsRarelyIfFarFromTheLimit(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
@@ -76,7 +77,7 @@ func TestDuplicateFeedsOfAnImportedListCountOnce(t *testing.T) {
 	}
 }
 
-// failing is a userStore that fails from the third write on.
+// failing is a userStore whose writes fail from the third one on.
 type failing struct {
 	userStore
 	calls int
@@ -123,7 +124,7 @@ func TestUserHasOneImportAtATime(t *testing.T) {
 		ended <- err
 	}()
 	doc := linesOf(0, 3)
-	if _, err := io.WriteString(out, doc[:20]); err != nil { // the first import is reading now
+	if _, err := io.WriteString(out, doc[:20]); err != nil { // wait until the first import reads the document
 		t.Fatal(err)
 	}
 	_, err := r.Import(t.Context(), "ann", strings.NewReader(doc), ImportOptions{})
@@ -164,7 +165,8 @@ func TestServerLimitsConcurrentImports(t *testing.T) {
 	if _, err := r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 3)), ImportOptions{}); err != nil {
 		t.Error(err)
 	}
-	// An import that waits too long for a slot returns an error; here its caller gives up.
+	// An import that waits too long for a slot returns an error. In this test, the caller cancels
+	// the import instead.
 	r.Init()
 	for range maxActiveImports {
 		r.listState.importSlots <- struct{}{}
@@ -176,7 +178,7 @@ func TestServerLimitsConcurrentImports(t *testing.T) {
 	}
 }
 
-// discardingStore is a store that discards everything.
+// discardingStore is a store that discards all additions.
 type discardingStore struct {
 	userStore
 	before, peak int64
@@ -201,7 +203,7 @@ func heapNow() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Not parallel: it measures the heap.
+// The test measures the heap, so it does not run in parallel.
 func TestImportOf200000FeedsNeedsLittleMemory(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	const lines = 200_000
@@ -228,7 +230,7 @@ func TestImportOf200000FeedsNeedsLittleMemory(t *testing.T) {
 	if err != nil || got.Found != lines || got.Added != lines {
 		t.Fatalf("%d found, %d added: %v", got.Found, got.Added, err)
 	}
-	// The IDs of the sources are kept in memory to detect duplicates.
+	// The import keeps the IDs of the sources in memory to detect duplicates.
 	if store.calls != lines/gatherBatch || store.peak > 8<<20 {
 		t.Errorf("%d batches; the heap grew by %d KiB", store.calls, store.peak>>10)
 	}

@@ -18,28 +18,28 @@ import (
 	"cloudburst/internal/text"
 )
 
-// gatherOptions controls how the feeds of a document are collected.
+// gatherOptions controls how gather collects the feeds of a document.
 type gatherOptions struct {
-	category string // added to every feed; "": none
-	base     string // base of relative URLs; "": none
-	list     int64  // the ID of the reading list; 0: not a reading list
+	category string // category that every feed gets; "": none
+	base     string // URL that resolves relative URLs; "": none
+	list     int64  // ID of the reading list; 0: the document is not a reading list
 	progress func(done, total int)
 }
 
-// gatherResult contains the data of a document in addition to its feeds.
+// gatherResult contains the data of a document other than its feeds.
 type gatherResult struct {
 	lists    []ReadingList
-	imported Imported // only Title, Found, Skipped and Problems
-	cut      bool     // the document is truncated or too long
+	imported Imported // only Title, Found, Skipped and Problems are set
+	cut      bool     // true if the document is truncated or too long
 }
 
 const (
-	gatherBatch = 100         // feeds that are looked up and stored at once
-	gatherPause = time.Second // longest pause between two batches
+	gatherBatch = 100         // number of feeds that are looked up and stored together
+	gatherPause = time.Second // maximum pause between two batches
 )
 
-// gather reads a document and passes its feeds to take in batches. A feed is at most once in a
-// batch; a later batch may have it again with other categories.
+// gather reads a document and passes its feeds to take in batches. Each batch contains a feed at
+// most once. A later batch may contain the feed again, with other categories.
 func (r importer) gather(ctx context.Context, user string, list *opml.Stream, how gatherOptions, take func([]Addition) error) (gatherResult, error) {
 	g := gatherer{River: r.River, gatherOptions: how, ctx: ctx, user: user, now: r.now(), at: map[string]int{}, base: href.New(how.base), take: take}
 	g.out.imported.Found = list.Feeds
@@ -65,16 +65,16 @@ func (r importer) gather(ctx context.Context, user string, list *opml.Stream, ho
 type gatherer struct {
 	*River
 	gatherOptions
-	ctx   context.Context // context of the only call of gather
+	ctx   context.Context // context of the call of gather; each call has its own gatherer
 	user  string
 	now   time.Time
 	base  *href.Base
 	batch []Addition
-	at    map[string]int // index in the batch, by URL
+	at    map[string]int // key: URL of a feed; value: index in batch
 	take  func([]Addition) error
-	begun time.Time // when the work on this batch started
-	done  int       // feeds of the document that were visited
-	added int       // additions so far
+	begun time.Time // when the work on the current batch started
+	done  int       // number of feeds of the document that were visited
+	added int       // number of additions so far
 	out   gatherResult
 }
 
@@ -84,7 +84,7 @@ func (g *gatherer) reportProgress(done int) {
 	}
 }
 
-// visit handles one subscription or included list.
+// visit collects one subscription or included list.
 func (g *gatherer) visit(folders []string, o *opml.Outline) error {
 	if o.FeedURL() != "" {
 		g.done++
@@ -106,8 +106,9 @@ func interrupted(ctx context.Context) error {
 	return fault.Wrap(fault.Unavailable, ctx.Err(), "The import was interrupted.")
 }
 
-// flush passes the collected feeds on. Between two batches it waits twice as long as the last one
-// took, so that a long list leaves the processors and the database to other work.
+// flush passes the collected feeds to take. Between two batches it pauses for twice the time that
+// the last batch took, so that a long list leaves processor time and database capacity to other
+// work.
 func (g *gatherer) flush() error {
 	if len(g.batch) == 0 {
 		return nil
@@ -131,12 +132,12 @@ func (g *gatherer) flush() error {
 	return nil
 }
 
-// feed collects one subscription.
+// feed collects one subscription, or records a problem if its URL is not usable.
 func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	ref := g.base.Resolve(o.FeedURL())
 	a, err := addressOf(g.River, ref)
 	if err == nil && len(a.URLs) > 1 && !strings.Contains(ref, "/") {
-		err = fault.New(fault.Invalid, "%s is not a complete URL.", location.Brief(ref)) // but it may be a file next to the list
+		err = fault.New(fault.Invalid, "%s is not a complete URL.", location.Brief(ref)) // do not guess https://: the text may be the name of a file next to the list
 	}
 	name := plainText(o.Text)
 	if err == nil && a.Login.Kind != "" {
@@ -147,7 +148,7 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 		g.out.imported.problem("%s: %s", text.ClipRunes(name, 60), fault.Message(err))
 		return
 	}
-	url := a.URLs[len(a.URLs)-1] // a URL without a scheme dates from the time of plain http
+	url := a.URLs[len(a.URLs)-1] // a URL without a scheme probably is old and means http, which is the last alternative
 	categories := g.categories(folders, o)
 	if i, ok := g.at[url]; ok {
 		s := &g.batch[i].Subscription
@@ -161,8 +162,8 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	if a.Login.Kind != "" {
 		n.Source.ID = rand.Int64N(1<<62) + 1
 	}
-	// Each feed is due a little later than the one before: feeds are checked in the order of the
-	// list.
+	// Each feed becomes due a millisecond after the previous feed, so that feeds are checked in
+	// the order of the list.
 	n.Source.NextAt = g.now.Add(time.Duration(g.added) * time.Millisecond)
 	g.added++
 	n.Source.State = polling.New(url, n.Source.NextAt)
@@ -178,8 +179,9 @@ func (g *gatherer) sealed(l Login) (Login, error) {
 	return location.Seal(g.Key, l)
 }
 
-// titles separates the user's own title from the feed's title, which is shown until the first
-// check. Most programs write one name into both attributes: then it is the feed's title.
+// titles separates the user's own title from the feed's title. The feed's title is displayed
+// until the first check. Most programs write the same name into both attributes; then the name is
+// the feed's title.
 //
 // spec:cloudburst#opml-own-title
 func titles(text, title, url string) (own, feed string) {
@@ -200,8 +202,8 @@ func titles(text, title, url string) (own, feed string) {
 	return naming.TitleOf(own), naming.TitleOf(feed)
 }
 
-// categories returns the categories that the folders and attributes of a feed stand for: the
-// innermost folder and the last part of each category path.
+// categories returns the categories that the position and attributes of a feed express: the
+// innermost folder, and the last part of each category path.
 //
 // spec:cloudburst#opml-innermost-folder
 func (g *gatherer) categories(folders []string, o *opml.Outline) []string {
@@ -263,8 +265,8 @@ func (g *gatherer) include(folders []string, o *opml.Outline) {
 	g.out.lists = append(g.out.lists, l)
 }
 
-// resolve sets the IDs of sources that exist at these URLs. A source that the user follows takes
-// precedence over a shared one.
+// resolve sets the IDs of additions whose URL already has a source. A source that the user
+// follows takes precedence over a source without a login.
 func (g *gatherer) resolve() error {
 	urls := make([]string, len(g.batch))
 	for i := range g.batch {
@@ -275,7 +277,7 @@ func (g *gatherer) resolve() error {
 		return err
 	}
 	for i := range g.batch {
-		// A URL with a login is a source of its own.
+		// A URL with a login gets a new source, unless the user follows the source already.
 		if k, ok := known[urls[i]]; ok && (k.Followed || g.batch[i].Source.Login.Kind == "") {
 			g.batch[i].Source.ID, g.batch[i].SourceID = k.ID, k.ID
 		}
@@ -284,7 +286,7 @@ func (g *gatherer) resolve() error {
 	return nil
 }
 
-// dedupe merges additions that turned out to be the same source.
+// dedupe merges the additions that have the same source.
 func (g *gatherer) dedupe() {
 	at := make(map[int64]int, len(g.batch))
 	kept := g.batch[:0]
@@ -299,7 +301,7 @@ func (g *gatherer) dedupe() {
 	g.batch = kept
 }
 
-// plainText returns the words of a text that may be HTML.
+// plainText returns the plain text of a string that may be HTML, in one line.
 func plainText(s string) string {
 	if href.LooksLikeHTML(s) {
 		s = sanitize.Text(s)

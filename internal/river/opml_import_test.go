@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/river/naming"
 )
 
-// taken returns the imported data of one feed in a line.
+// taken returns the imported data of one feed as a line.
 func taken(a Addition) string {
 	s := a.Source.URL + " " + strings.Join(a.Categories, "|")
 	if a.Title != "" {
@@ -175,7 +175,7 @@ func lots(n int) string {
 	return b.String()
 }
 
-// wellFormed checks the properties of every imported feed.
+// wellFormed checks properties that every imported feed must have.
 func wellFormed(t *testing.T, a Addition) {
 	t.Helper()
 	if u, err := fetch.Normal(a.Source.URL); err != nil || u != a.Source.URL {
@@ -191,7 +191,7 @@ func wellFormed(t *testing.T, a Addition) {
 
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(`<opml version="1.0"><body><outline text="a" xmlUrl="http://a.example/"/></body></opml>`))
-	r := newImportRiver() // a single one, because it is expensive to create
+	r := newImportRiver() // all runs share one river, because creating a river is expensive
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		store := &userStore{}
 		r.Store = store

@@ -19,12 +19,13 @@ import (
 )
 
 const (
-	shownSoon   = 20 * time.Second           // an announced change is shown within this time if the content decides
-	shownAtLast = time.Hour + shownSoon      // … if an ETag hides it that was proven before
-	shownLate   = 45*time.Minute + shownSoon // … if each third check of the origin fails
+	shownSoon   = 20 * time.Second           // maximum time until an announced change is shown, if the content decides
+	shownAtLast = time.Hour + shownSoon      // the same if an ETag hides the change and was reliable before
+	shownLate   = 45*time.Minute + shownSoon // the same if each third check of the origin fails
 )
 
-// originFlaw plants a wrong rule between the river, its store and its network.
+// originFlaw adds a wrong rule between the river, its store and its network, to prove that the
+// test detects it.
 type originFlaw struct {
 	name string
 	save func(s *river.Saved)
@@ -32,7 +33,8 @@ type originFlaw struct {
 	got  func(r *fetch.Response)
 }
 
-// originFlaws are wrong rules, each of which at least one kind of origin detects.
+// originFlaws returns wrong rules. With each rule, the test must fail for at least one kind of
+// origin.
 func originFlaws() []originFlaw {
 	return []originFlaw{
 		{name: "each ETag is trusted", save: func(s *river.Saved) {
@@ -60,7 +62,8 @@ func originFlaws() []originFlaw {
 	}
 }
 
-// flawedDisk is a store that applies a wrong rule, and records when each value is first shown.
+// flawedDisk is a store that applies a wrong rule. It also records when each value is first
+// shown.
 type flawedDisk struct {
 	river.Store
 	flaw  originFlaw
@@ -96,7 +99,7 @@ func (f flawedFetcher) Get(ctx context.Context, r fetch.Request) (*fetch.Respons
 	return got, err
 }
 
-// originRun is a feed on one kind of origin, and a river that follows it.
+// originRun contains a feed on one kind of origin, and a river that follows the feed.
 type originRun struct {
 	*harness
 	random *rand.Rand
@@ -105,7 +108,7 @@ type originRun struct {
 	mu      sync.Mutex
 	value   int
 	changes []originValue
-	pushes  []originValue // accepted pushes; value was readable before
+	pushes  []originValue // accepted pushes; each has the value that was readable at that time
 	shown   []originValue
 }
 
@@ -114,7 +117,8 @@ type originValue struct {
 	at    time.Time
 }
 
-// set gives the origin its next value. All values have the same size, as version numbers often do.
+// set gives the origin its next value. All values have the same size, because version numbers
+// often have the same size too.
 func (o *originRun) set() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -123,7 +127,7 @@ func (o *originRun) set() {
 	o.origin.Set([]byte(rss("", fmt.Sprintf("%08d", o.value))))
 }
 
-// push pushes the feed until a push is accepted.
+// push pushes the feed repeatedly until the river accepts a push.
 func (o *originRun) push() {
 	o.mu.Lock()
 	value := o.value
@@ -151,8 +155,8 @@ func (o *originRun) replace() {
 	o.start()
 }
 
-// play changes and pushes the feed at short and long intervals, and waits until all changes must
-// be shown.
+// play changes and pushes the feed at short and long intervals. Then it waits until all changes
+// must be shown.
 func (o *originRun) play() {
 	o.set()
 	o.follow(feedURL)
@@ -177,10 +181,10 @@ func (o *originRun) play() {
 	<-time.After(o.within())
 }
 
-// within returns how long an origin can hide a change.
+// within returns the maximum time until the river shows an announced change.
 func (o *originRun) within() time.Duration {
 	switch o.origin.Kind {
-	case nettest.OriginTorn, nettest.OriginAlways304, nettest.OriginLater: // their ETag is correct for a while
+	case nettest.OriginTorn, nettest.OriginAlways304, nettest.OriginLater: // these origins send a correct ETag at first
 		return shownAtLast
 	case nettest.OriginUnasked:
 		return shownLate
@@ -188,8 +192,9 @@ func (o *originRun) within() time.Duration {
 	return shownSoon
 }
 
-// missed returns an error for each change that is not shown in time, as its value or a newer one.
-// It counts changes that were announced, or that happened in the same second as an announced one.
+// missed returns an error for each change that the river does not show in time, either as its
+// value or as a newer value. It considers changes that were announced, and changes in the same
+// second as an announced change.
 func (o *originRun) missed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -220,7 +225,8 @@ func (o *originRun) missed() error {
 	return errors.Join(all...)
 }
 
-// playOrigin plays one seed with one kind of origin, and returns the missed changes.
+// playOrigin runs one simulation with a seed and a kind of origin, and returns the missed
+// changes.
 func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw originFlaw) (missed error) {
 	t.Helper()
 	o := &originRun{random: rand.New(rand.NewPCG(seed, uint64(len(kind))))}
@@ -248,8 +254,8 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 	return missed
 }
 
-// Once a change is readable at the origin and announced, the river shows it or a newer one,
-// whatever the origin's validators claim.
+// After a change is announced and readable at the origin, the river shows this or a newer change,
+// even if the origin's validators are wrong.
 func TestAnnouncedChangeIsShownWhateverTheValidatorsClaim(t *testing.T) {
 	t.Parallel()
 	seeds := fulltest.Size(25, 3)

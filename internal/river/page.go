@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	maxChoices = 50 // feeds of a page that a user can choose from
-	maxFirst   = 3  // choices that are tried with Request.First
-	maxGuesses = 4  // links that only look like feeds
-	maxKnown   = 6  // common feed URLs
+	maxChoices = 50 // maximum number of feeds of a page in Added.Choices
+	maxFirst   = 3  // maximum number of choices that are tried with Request.First
+	maxGuesses = 4  // maximum number of links that are tried because their URLs look like feeds
+	maxKnown   = 6  // maximum number of common feed URLs that are tried
 	probing    = 45 * time.Second
 )
 
-// fromPage finds the feed of a document that is not a feed itself.
+// fromPage finds and follows the feed of a document that is not a feed itself.
 func (a *addition) fromPage(ctx context.Context, s Source, got fetchResult) (Added, error) {
 	if feed, page, ok := location.Account(s.URL, got.res.Body); ok {
 		return a.fromAccount(ctx, s.URL, feed, page)
@@ -60,7 +60,7 @@ func (a *addition) fromPage(ctx context.Context, s Source, got fetchResult) (Add
 	return a.probe(ctx, guesses, got.res.URL, where)
 }
 
-// fromAccount follows the feed of an account, or the feed of its page.
+// fromAccount follows the feed of an account, or the feed that the account's page links to.
 func (a *addition) fromAccount(ctx context.Context, query, feed, page string) (done Added, err error) {
 	if feed != "" {
 		if done, err = a.followOnly(ctx, a.canonical(feed), location.Brief(query)); err == nil || page == "" {
@@ -70,8 +70,8 @@ func (a *addition) fromAccount(ctx context.Context, query, feed, page string) (d
 	return a.fetchNew(ctx, a.canonical(page))
 }
 
-// choices returns the feeds that a page links to, feeds of its posts first, and the links that
-// only look like feeds.
+// choices returns the feeds that a page links to, feeds of its posts first. guesses are links
+// whose URLs only look like feeds. own is the URL of the page.
 func (a *addition) choices(page *discover.Result, own string) (sure []Choice, guesses []string) {
 	seen := map[string]bool{own: true}
 	for _, l := range page.Links {
@@ -108,7 +108,7 @@ func formatName(f discover.Format) string {
 	return ""
 }
 
-// followOnly follows the only feed that a page links to.
+// followOnly follows the feed at url, which page links to as its feed.
 func (a *addition) followOnly(ctx context.Context, url, page string) (Added, error) {
 	done, ok, err := a.feedAt(ctx, url, polling.ByHand)
 	if !ok && err == nil {
@@ -117,7 +117,7 @@ func (a *addition) followOnly(ctx context.Context, url, page string) (Added, err
 	return done, err
 }
 
-// followFirst follows the first choice that is a feed.
+// followFirst tries the first maxFirst choices and follows the first one that is a feed.
 func (a *addition) followFirst(ctx context.Context, list []Choice, page string) (Added, error) {
 	var first error
 	for _, c := range list[:min(len(list), maxFirst)] {
@@ -132,19 +132,20 @@ func (a *addition) followFirst(ctx context.Context, list []Choice, page string) 
 	return Added{}, first
 }
 
-// isLocalFailure reports a failure that another URL would not avoid.
+// isLocalFailure reports whether other URLs would fail for the same reason, because the failure
+// is on this server.
 func isLocalFailure(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.Internal, fault.Unavailable, fault.Conflict:
 		return true
 	case fault.TooMany:
-		return fault.RetryAfter(err) == 0 // not a busy server
+		return fault.RetryAfter(err) == 0 // without RetryAfter, the cause is a limit of this server and not a busy feed server
 	}
 	return false
 }
 
-// probe fetches the links that look like feeds, then the common feed URLs, one after the other at
-// the host's pace. It follows the first feed that it finds.
+// probe fetches the links that look like feeds, and then the common feed URLs. It fetches one URL
+// after another at the host's pace, and follows the first feed that it finds.
 func (a *addition) probe(ctx context.Context, guesses []string, from, page string) (Added, error) {
 	ctx, cancel := context.WithTimeout(ctx, probing)
 	defer cancel()
@@ -172,7 +173,7 @@ func (a *addition) probe(ctx context.Context, guesses []string, from, page strin
 	return Added{}, fault.New(fault.NotFound, "The page %s names no feed, and there is none at the usual addresses.", page)
 }
 
-// feedAt follows the feed at url; ok is false when there is none.
+// feedAt follows the feed at url. ok is false if url is not a feed.
 func (a *addition) feedAt(ctx context.Context, url string, cause polling.Cause) (done Added, ok bool, err error) {
 	if done, ok, err = a.followKnown(ctx, url); ok || err != nil {
 		return done, err == nil, err
@@ -182,7 +183,7 @@ func (a *addition) feedAt(ctx context.Context, url string, cause polling.Cause) 
 	if err := responseError(&s, got); err != nil {
 		return Added{}, false, err
 	}
-	if d := got.parse(); d.err != nil || d.feed.Format == feed.Redirect { // a redirect document without a usable target
+	if d := got.parse(); d.err != nil || d.feed.Format == feed.Redirect { // reject a redirect document without a usable target
 		return Added{}, false, nil
 	}
 	done, err = a.followNew(ctx, s, got)

@@ -139,7 +139,7 @@ func TestUnchangedBodyUpdatesValidatorsButNoItems(t *testing.T) {
 // failingSaves is a store that fails to save some checks.
 type failingSaves struct {
 	river.Store
-	fail atomic.Int64 // number of saves that will fail
+	fail atomic.Int64 // number of further saves that fail
 }
 
 func (s *failingSaves) SaveCheck(ctx ctx, saved river.Saved) (bool, error) {
@@ -278,7 +278,7 @@ func TestRetryAfterOfSeveralFeedsPausesTheirHost(t *testing.T) {
 		minGap, maxGap time.Duration
 	}{
 		"7200":                          {2 * time.Hour, 3 * time.Hour},
-		"Sat, 01 Jan 2000 05:00:00 GMT": {5 * time.Hour, 6 * time.Hour}, // a synctest bubble starts at midnight of that day
+		"Sat, 01 Jan 2000 05:00:00 GMT": {5 * time.Hour, 6 * time.Hour}, // the clock of a synctest bubble starts at midnight of that day
 		"999999999":                     {24 * time.Hour, 49 * time.Hour},
 		"soon":                          {time.Minute, 2 * time.Hour},
 		"-5":                            {time.Minute, 2 * time.Hour},
@@ -313,7 +313,7 @@ func TestRetryAfterOfSeveralFeedsPausesTheirHost(t *testing.T) {
 		for _, u := range urls[:3] {
 			w.serve(u, status(503, "Retry-After", "36000"))
 		}
-		w.advance(50*time.Minute + 30*time.Second) // all are due, and the first three want a pause of ten hours
+		w.advance(50*time.Minute + 30*time.Second) // all feeds are due, and the servers of the first three request a pause of ten hours
 		w.requests()
 		w.advance(9 * time.Hour)
 		for _, r := range w.requests() {

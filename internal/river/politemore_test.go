@@ -281,7 +281,7 @@ func TestOneRequestServesAllUsersAndStatesTheirNumber(t *testing.T) {
 		if len(list) != 2 {
 			t.Errorf("%d requests for three users", len(list))
 		}
-		// The first request may be sent before all three follow.
+		// The first request may be sent before all three users follow the feed.
 		if s := sent(list, "User-Agent"); !strings.HasSuffix(s, "|Cloudburst/test (+http://me.test/about; 3 subscribers)") || strings.Count(s, " subscriber") != 2 {
 			t.Errorf("User-Agent: %s", s)
 		}

@@ -9,11 +9,11 @@ import (
 	"cloudburst/internal/date"
 )
 
-// pushActive is the state of a confirmed subscription, as package upstream names it.
+// pushActive is the state of a confirmed subscription in package upstream.
 const pushActive = "active"
 
-// updatePushState queries the states of a source's hubs, and sets since when and until when they
-// push changes.
+// updatePushState queries the states of a source's hubs. It sets the time from which and the time
+// until which the hubs push changes.
 func (r checker) updatePushState(ctx context.Context, s *Source) ([]PushState, error) {
 	if r.Push == nil || s.Private() || len(s.PushEndpoints) == 0 && s.State.Push.Since.IsZero() {
 		return nil, nil
@@ -26,9 +26,9 @@ func (r checker) updatePushState(ctx context.Context, s *Source) ([]PushState, e
 	return states, nil
 }
 
-// pushOf returns p with the subscription that the states add up to. Where this server is the hub
-// of a feed that it serves itself, every change is announced from the beginning. Any other hub is
-// trusted after its first push.
+// pushOf returns p with the period in which at least one hub pushes. served reports whether this
+// server serves the feed. If this server is also a hub of the feed, the river trusts the hub from
+// the beginning. The river trusts any other hub after its first push.
 func pushOf(p polling.Push, states []PushState, served bool) polling.Push {
 	var since, until time.Time
 	hugeStore, own := false, false
@@ -53,8 +53,8 @@ func pushOf(p polling.Push, states []PushState, served bool) polling.Push {
 	return p
 }
 
-// updateHubs subscribes at the endpoints of a source that have no subscription yet, and leaves the
-// hubs of a source that is gone. A failure is retried at the next check.
+// updateHubs subscribes at the endpoints of a source that have no subscription yet. If the source
+// is gone, it unsubscribes at the hubs. The next check retries a failure.
 func (r checker) updateHubs(ctx context.Context, was, is *Source, d polling.Decision, states []PushState) {
 	if r.Push == nil || is.Private() {
 		return
@@ -74,7 +74,7 @@ func (r checker) updateHubs(ctx context.Context, was, is *Source, d polling.Deci
 
 func sameEndpoints(a, b []PushEndpoint) bool { return slices.Equal(a, b) }
 
-// haveStates reports whether each endpoint has a state.
+// haveStates reports whether states contains a state for each endpoint.
 func haveStates(endpoints []PushEndpoint, states []PushState) bool {
 	for _, d := range endpoints {
 		if !slices.ContainsFunc(states, func(s PushState) bool { return s.Protocol == d.Protocol && s.Hub == d.Hub }) {

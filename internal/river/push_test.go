@@ -25,7 +25,7 @@ func feedEndpoints() []river.PushEndpoint {
 	}
 }
 
-// confirmAll makes every hub confirm its subscription now.
+// confirmAll makes every hub confirm its subscription at the current time.
 func (h *hubs) confirmAll() {
 	var list []river.PushState
 	for _, d := range feedEndpoints() {
@@ -74,7 +74,7 @@ func TestPushCausesImmediateCheckDespiteTheHostInterval(t *testing.T) {
 		w.serve("http://feeds.test/2", tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
 		w.advance(time.Second)
-		w.follow("http://feeds.test/2") // uses the host's slot of the next minute
+		w.follow("http://feeds.test/2") // this feed uses the host's next slot
 		w.advance(2 * time.Minute)
 		w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
 		news := w.river.Listen(1)
@@ -120,7 +120,7 @@ func TestPushesDuringACheckCauseAtMostOneCheckPerSecond(t *testing.T) {
 		}
 		w.advance(3 * time.Second)
 		list := w.requests()
-		for i := 3; i < len(list); i++ { // three checks need not wait for each other
+		for i := 3; i < len(list); i++ { // pushBurst checks may start at once, so compare each check with the third one before it
 			if gap := list[i].at.Sub(list[i-3].at); gap < time.Second || i > 3 && list[i].at.Sub(list[i-1].at) < time.Second {
 				t.Errorf("%v between four checks", gap)
 			}
@@ -264,7 +264,7 @@ func TestFirstPushReplacesFrequentChecksByADailyCheck(t *testing.T) {
 func TestFrequentPushesDoNotPreventTheDailyCheck(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
+	fulltest.SkipUnderRace(t) // the test simulates many days; shorter tests run the same goroutines under the race detector
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v"`))
 		w.follow(feedURL)
@@ -307,7 +307,7 @@ func TestDeliveredContentIsStoredWithoutARequest(t *testing.T) {
 		if c := w.checks(feedURL)[0]; c.Cause != polling.Delivered || c.Via != "notify-websub" || c.New != 1 || c.Edited != 1 {
 			t.Errorf("%+v", c)
 		}
-		// A partial feed withdraws nothing, and a later poll adds nothing.
+		// A pushed part of a feed withdraws no items, and a later poll finds no new items.
 		w.serve(feedURL, tagged(rss(hubbed, "c", "b=better", "a"), `"v2"`))
 		w.advance(90 * time.Minute)
 		if s := titles(w.items(feedURL)); s != "c better* a" {
@@ -400,7 +400,7 @@ func TestCNWSHubSetByAUserIsKept(t *testing.T) {
 	})
 }
 
-// ourHub returns the state of a hub that is this server.
+// ourHub returns the state of a hub that is this server itself.
 func ourHub() river.PushState {
 	return river.PushState{PushEndpoint: river.PushEndpoint{Protocol: "websub", Hub: "http://own.test/websub"}, Own: true, State: "active", Since: time.Now()}
 }

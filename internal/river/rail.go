@@ -2,17 +2,17 @@ package river
 
 import "context"
 
-// RailFeed is a followed feed, with what a list of feeds on a river page shows of it.
+// RailFeed is a followed feed, with the data that the list of feeds on a river page displays.
 type RailFeed struct {
 	ID         int64    // ID of the source
-	Title      string   // the user's own title, else the feed's, else its URL
-	Icon       string   // URL of an image, as the feed declares it; "": none
-	Categories []string // in alphabetical order
+	Title      string   // title that the user chose, else the title of the feed, else its URL
+	Icon       string   // URL of an image that the feed declares; "": none
+	Categories []string // categories that the user gave the feed, in alphabetical order
 	Unread     int64
 }
 
-// Rail lists all feeds that a user follows by title, with their unread counts. It reads the
-// subscriptions and no items. Error: fault.Unavailable.
+// Rail lists the feeds that a user follows by title, with their unread counts. To stay fast, it
+// reads the subscriptions and no items. fault.Unavailable: the database is down.
 func (r *River) Rail(ctx context.Context, user string) ([]RailFeed, error) {
 	r.Init()
 	return r.Store.RiverRail(ctx, user)

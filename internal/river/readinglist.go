@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	maxLists        = 100 // lists of one user, including lists within others
-	maxListDepth    = 5   // nesting of lists within lists
+	maxLists        = 100 // maximum number of lists of one user, including lists within other lists
+	maxListDepth    = 5   // maximum depth of lists within lists
 	minListInterval = time.Hour
 	maxListInterval = 24 * time.Hour
 	doubtPeriod     = time.Hour
-	listRetry       = time.Minute // delay after a local failure until the list is read again
+	listRetry       = time.Minute // wait after a local failure before the list is fetched again
 )
 
-// newList returns a user's list at a normalized URL. The ID is derived from both, so a user has at
-// most one list per URL.
+// newList returns a user's list at a normalized URL. The ID is derived from the user and the URL,
+// so a user has at most one list per URL.
 func newList(user, url string, now time.Time) ReadingList {
 	return ReadingList{ID: text.ID("list\x00" + user + "\x00" + url), Reader: user, URL: url, State: polling.New(url, now), NextAt: now}
 }
@@ -39,9 +39,9 @@ func (r *River) ReadingLists(ctx context.Context, user string) ([]ReadingList, e
 	return r.Store.ReadingLists(ctx, user)
 }
 
-// DropReadingList unfollows a reading list and the lists that it includes. Its feeds become the
-// user's own. With remove they are unfollowed, except feeds that the user starred an item of.
-// Error: fault.NotFound.
+// DropReadingList unfollows a reading list and the lists that it includes. The feeds of these
+// lists stay followed as the user's own feeds. With remove, the feeds are unfollowed unless the
+// user starred one of their items. fault.NotFound: the user does not follow the list.
 func (r *River) DropReadingList(ctx context.Context, user string, id int64, remove bool) error {
 	r.Init()
 	lists, err := r.Store.ReadingLists(ctx, user)
@@ -67,10 +67,10 @@ func (r *River) DropReadingList(ctx context.Context, user string, id int64, remo
 	return nil
 }
 
-// listReader follows reading lists: it applies the changes of their documents.
+// listReader fetches reading lists and applies the changes of their documents.
 type listReader struct{ *River }
 
-// dropList removes one list, and its feeds with remove.
+// dropList removes one list. With remove, it also removes the feeds of the list.
 func (r listReader) dropList(ctx context.Context, user string, id int64, lists []ReadingList, remove bool) error {
 	if remove {
 		subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, ListID: id})
@@ -84,7 +84,7 @@ func (r listReader) dropList(ctx context.Context, user string, id int64, lists [
 	return r.Store.DropReadingList(ctx, user, id)
 }
 
-// followList follows a document that was just fetched as a reading list.
+// followList makes the user follow a document as a reading list. The document was just fetched.
 func (r listReader) followList(ctx context.Context, user string, s Source, got fetchResult, list *opml.Stream, o ImportOptions) (Imported, error) {
 	now := r.now()
 	l := newList(user, s.URL, now)
@@ -117,7 +117,8 @@ func (r listReader) followList(ctx context.Context, user string, s Source, got f
 		r.decide(&l, answerOf(got, list, nil), now)
 		l.remember(&c, g.lists)
 		l.forgetOverLimit(t, polling.State{})
-		// The list is stored last: a crash before leaves feeds, not a list that looks complete.
+		// The list is stored after its feeds: after a crash in between, the feeds exist without
+		// the list, instead of a list that looks complete.
 		err = r.Store.AddReadingList(ctx, l)
 	}
 	r.forget(user)
@@ -130,7 +131,7 @@ func (r listReader) followList(ctx context.Context, user string, s Source, got f
 	return out, nil
 }
 
-// listedSources are the sources of a list, collected batch by batch.
+// listedSources collects the IDs of the sources of a list, batch by batch.
 type listedSources struct{ ids []int64 }
 
 func (c *listedSources) add(batch []Addition) {
@@ -140,7 +141,8 @@ func (c *listedSources) add(batch []Addition) {
 }
 
 // forgetOverLimit removes the feeds beyond the user's limit from Memory.Last, so that the next
-// check tries them again. before is the state that causes a full read of the document.
+// check tries to add them again. It restores the validators and the hash of before, so that the
+// next check reads the whole document.
 func (l *ReadingList) forgetOverLimit(t *batchFollower, before polling.State) {
 	if t.over.len() == 0 {
 		return
@@ -149,13 +151,13 @@ func (l *ReadingList) forgetOverLimit(t *batchFollower, before polling.State) {
 	l.Problem, l.State.Validators, l.State.Hash = t.overText(), before.Validators, before.Hash
 }
 
-// undoList removes the feeds that a list added when the list itself could not be stored.
+// undoList removes the feeds that a list added, because the list itself could not be stored.
 func (r listReader) undoList(ctx context.Context, user string, id int64) {
 	ctx, cancel := saveContext(ctx)
 	defer cancel()
 	lists, err := r.Store.ReadingLists(ctx, user)
 	if err != nil || slices.ContainsFunc(lists, func(l ReadingList) bool { return l.ID == id }) {
-		return // another request followed the list at the same time
+		return // keep the feeds: another request has stored the same list
 	}
 	subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, ListID: id})
 	if err == nil {
@@ -169,7 +171,7 @@ func (r listReader) undoList(ctx context.Context, user string, id int64) {
 	r.logError(ctx, "cannot remove the feeds of a reading list", err)
 }
 
-// readList checks a claimed list and updates the user's feeds to match it.
+// readList checks a claimed list and applies its changes to the user's feeds.
 func (r listReader) readList(ctx context.Context, l ReadingList) {
 	if err := r.readListOnce(ctx, &l); err != nil && ctx.Err() == nil {
 		r.logError(ctx, "cannot check a reading list", err)
@@ -187,7 +189,7 @@ func (r listReader) readListOnce(ctx context.Context, l *ReadingList) error {
 		l.State.URL = l.URL
 	}
 	if !l.Memory.DoubtAt.IsZero() {
-		s.State.Validators = polling.Validators{} // the whole document is needed to confirm the loss
+		s.State.Validators = polling.Validators{} // fetch the whole document, which is needed to confirm the loss of feeds
 	}
 	got := checker(r).fetchPaced(ctx, &s, polling.Poll)
 	if ctx.Err() != nil {
@@ -211,8 +213,8 @@ func (r listReader) readListOnce(ctx context.Context, l *ReadingList) error {
 	return err
 }
 
-// answerOf returns the result of a fetch as package polling expects it. A list counts as a feed
-// without hints.
+// answerOf converts the result of a fetch for package polling. A list counts as a feed without
+// hints.
 func answerOf(got fetchResult, list *opml.Stream, bad error) polling.Answer {
 	a := polling.Answer{Hops: got.hops}
 	if got.err != nil {
@@ -236,8 +238,9 @@ func answerOf(got fetchResult, list *opml.Stream, bad error) polling.Answer {
 	return a
 }
 
-// decide applies a response and sets when the list is checked next: after an hour, and later the
-// longer it has not changed, up to a day.
+// decide applies a response and sets the time of the next check. The list is checked again after a
+// quarter of the time since its last change, but after at least an hour and at most a day.
+// Failures can delay the check further.
 //
 // spec:cloudburst#reading-list-interval
 func (r listReader) decide(l *ReadingList, a polling.Answer, now time.Time) {
@@ -259,7 +262,7 @@ func (r listReader) decide(l *ReadingList, a polling.Answer, now time.Time) {
 	l.State.NextAt = l.NextAt
 }
 
-// remember stores the IDs of the feeds and lists in the document.
+// remember stores the IDs of the feeds and lists of the document in l.Memory.
 func (l *ReadingList) remember(c *listedSources, lists []ReadingList) {
 	slices.Sort(c.ids)
 	c.ids = slices.Compact(c.ids)

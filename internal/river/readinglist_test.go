@@ -15,8 +15,8 @@ import (
 
 const listURL = "http://lists.test/all.opml"
 
-// opmlOf returns a list of feeds at http://f.test/NAME; "folder/name" is in a folder, and "@name"
-// is another list at http://lists.test/name.
+// opmlOf returns a list of feeds at http://f.test/NAME. The name "folder/name" puts the feed into
+// a folder, and "@name" includes the list at http://lists.test/name.
 func opmlOf(names ...string) string {
 	var b strings.Builder
 	b.WriteString(`<opml version="2.0"><head><title>The list</title></head><body>`)
@@ -33,7 +33,8 @@ func opmlOf(names ...string) string {
 	return b.String() + "</body></opml>"
 }
 
-// names returns the followed feeds at f.test: "a b* c", where * marks the user's own.
+// names returns the followed feeds at f.test in the form "a b* c". The mark * means that the user
+// added the feed.
 func (h *diskHarness) names(user string) string {
 	h.t.Helper()
 	subs, err := h.river.Subscriptions(h.t.Context(), river.SubscriptionQuery{Reader: user})
@@ -93,7 +94,7 @@ func TestSubscriptionsFollowChangesOfAReadingList(t *testing.T) {
 		for _, n := range strings.Fields("a b c d e f") {
 			h.serve("http://f.test/"+n, doc(rss("", n)))
 		}
-		h.add(river.Request{URL: "http://f.test/b"}) // the user's own feed from before
+		h.add(river.Request{URL: "http://f.test/b"}) // the user followed this feed before the list
 		h.serve(listURL, tagged(opmlOf("a", "b", "c", "Folder/d", "e"), `"1"`))
 		got := h.followList(listURL)
 		if got.Added != 4 || got.Had != 1 || got.Lists != 1 || h.names("ann") != "a b* c d e" {
@@ -104,7 +105,7 @@ func TestSubscriptionsFollowChangesOfAReadingList(t *testing.T) {
 		for _, n := range strings.Fields("a b c d e f") {
 			ids[n] = river.SourceID("http://f.test/" + n)
 		}
-		// The user unfollows one, renames one, and stars an item of a third.
+		// The user unfollows a feed, renames another, and stars an item of a third feed.
 		if err := h.river.Remove(t.Context(), "ann", ids["a"]); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +116,7 @@ func TestSubscriptionsFollowChangesOfAReadingList(t *testing.T) {
 		if _, err := h.river.Mark(t.Context(), "ann", []int64{h.items("http://f.test/d")[0].ID}, nil, &yes); err != nil {
 			t.Fatal(err)
 		}
-		h.advance(3 * time.Hour) // read again without changes: the unfollowed feed does not come back
+		h.advance(3 * time.Hour) // the list is checked again without changes, and the unfollowed feed stays unfollowed
 		if got := h.names("ann"); got != "b* c* d e" {
 			t.Error(got)
 		}
@@ -165,7 +166,7 @@ func TestRemovalOfManyFeedsByAReadingListNeedsConfirmation(t *testing.T) {
 		if got, l := h.names("ann"), h.readingList(listURL); got != "a" || l.Problem != "" || !l.Memory.DoubtAt.IsZero() {
 			t.Errorf("after the second time: %s %+v", got, l)
 		}
-		// A temporary loss is forgotten.
+		// A temporary loss of feeds has no effect.
 		h.serve(listURL, tagged(opmlOf("a", "b", "c", "d"), `"3"`))
 		h.advance(25 * time.Hour)
 		h.serve(listURL, tagged(opmlOf(), `"4"`))
@@ -241,7 +242,8 @@ func TestNestedReadingListsAreFollowedToALimitedDepth(t *testing.T) {
 		if l := h.readingList("http://lists.test/4.opml"); l.Problem == "" {
 			t.Errorf("%+v", l)
 		}
-		// A list that is not included any more is removed, with its feeds and the lists in it.
+		// A list that is no longer included is removed with its feeds and with the lists that it
+		// includes.
 		serve("all.opml", "a", "x", "@1.opml")
 		serve("1.opml", "b", "y", "z")
 		h.advance(26 * time.Hour)
@@ -268,7 +270,7 @@ func TestReadingListIsRemovedWithOrWithoutItsFeeds(t *testing.T) {
 		if _, err := h.river.Import(t.Context(), "ann", nil, river.ImportOptions{URL: listURL, Follow: true}); fault.CodeOf(err) != fault.Conflict {
 			t.Error(err)
 		}
-		// A feed that is in another list too moves to that list.
+		// A feed that is also in another list moves to that list.
 		if err := h.river.DropReadingList(t.Context(), "ann", h.readingList(listURL).ID, true); err != nil || h.names("ann") != "b c" {
 			t.Errorf("%v %s", err, h.names("ann"))
 		}

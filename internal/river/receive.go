@@ -14,26 +14,27 @@ import (
 	"cloudburst/internal/river/item"
 )
 
-// maxPushed limits the pushed sources that wait in memory beyond the scheduler's capacity. The
-// claim loop finds the others.
+// maxPushed is the maximum number of pushed sources that wait in memory beyond the scheduler's
+// capacity. The claim loop finds further pushed sources in the database.
 const maxPushed = 256
 
-// Away is the via of news that no hub announced: this program was down and may have missed
-// changes. Unlike a push, a check for Away respects skipHours and skipDays.
+// Away is a value of via that means that no hub announced a change. Instead, this program was
+// down and may have missed changes. Unlike a check after a push, a check for Away respects
+// skipHours and skipDays.
 const Away = "notify-away"
 
-// ReceivePush records that a feed changed. via is the way it was announced ("ping",
-// "notify-rsscloud", "save" …). When ReceivePush returns, the source is stored as due, and it is
-// checked at once. known is false when no user follows the feed.
+// ReceivePush records that a feed changed. via names the protocol or endpoint of the announcement
+// ("ping", "notify-rsscloud", "save" …). When ReceivePush returns, the source is stored as due,
+// and the check starts soon. known is false if no user follows the feed.
 //
 // spec:cloudburst#river-push-is-durable
 func (r *River) ReceivePush(ctx context.Context, url, via string) (known bool, err error) {
 	return pushReceiver{r}.receive(ctx, canonicals(r, []string{url}), via)
 }
 
-// ReceivePushAny is like ReceivePush for a document with several URLs, few of which are followed. A
-// source that several of the URLs name is checked once. After an error, some pushes may be
-// recorded.
+// ReceivePushAny is like ReceivePush for a document with several URLs, of which users follow only
+// a few. If several URLs belong to one source, the source is checked once. After an error, some
+// of the pushes may be recorded.
 func (r *River) ReceivePushAny(ctx context.Context, urls []string, via string) (known bool, err error) {
 	if urls = canonicals(r, urls); len(urls) < 2 {
 		return pushReceiver{r}.receive(ctx, urls, via)
@@ -45,10 +46,10 @@ func (r *River) ReceivePushAny(ctx context.Context, urls []string, via string) (
 	return pushReceiver{r}.receive(ctx, named, via)
 }
 
-// pushReceiver handles the pushes of hubs and pings.
+// pushReceiver handles pushes from hubs and pings.
 type pushReceiver struct{ *River }
 
-// receive marks the sources of urls as due first and starts the checks after that: a push that
+// receive first marks the sources of urls as due, and then starts their checks. So a push that
 // arrives during a check causes another check.
 func (r pushReceiver) receive(ctx context.Context, urls []string, via string) (known bool, err error) {
 	r.Init()
@@ -75,8 +76,8 @@ func (r pushReceiver) receive(ctx context.Context, urls []string, via string) (k
 	return len(ids) > 0, err
 }
 
-// nextPushTime returns the time for a push. The times strictly increase, so two pushes never
-// compare equal.
+// nextPushTime returns the time to store for a push. Each time is later than the previous one, so
+// that all pushes have different times.
 func (r pushReceiver) nextPushTime() time.Time {
 	r.seqMu.Lock()
 	defer r.seqMu.Unlock()
@@ -89,7 +90,8 @@ func (r pushReceiver) nextPushTime() time.Time {
 }
 
 // checkNow claims a pushed source and puts it at the front of the queue, if this process runs
-// checks. After a failure the claim loop finds the source due.
+// checks. If the claim fails, the claim loop finds the source in the database, because it is
+// stored as due.
 func (r pushReceiver) checkNow(ctx context.Context, id int64, via string) {
 	if !r.open.Load() {
 		return
@@ -117,8 +119,9 @@ func (r pushReceiver) checkNow(ctx context.Context, id int64, via string) {
 	runner(r).giveBack(ctx, r.scheduler.add([]Source{s}, known, now))
 }
 
-// Deliver takes a document that a hub sent and signed. When it returns nil, the items are stored.
-// A document that is no usable feed counts as a ReceivePush.
+// Deliver stores the items of a document that a hub sent and signed. If the document cannot be
+// used as the feed, Deliver calls ReceivePush instead, so that the feed is fetched. The items or
+// the push are on disk when Deliver returns nil.
 func (r *River) Deliver(ctx context.Context, url, via string, body []byte, header http.Header) (known bool, err error) {
 	r.Init()
 	url = r.canonical(url)
@@ -146,8 +149,8 @@ func (r *River) Deliver(ctx context.Context, url, via string, body []byte, heade
 	return r.ReceivePush(ctx, url, via)
 }
 
-// contentHeader returns the header fields of a hub's request that describe the content. Caching
-// fields and validators belong to the request itself.
+// contentHeader returns the header fields of a hub's request that describe the content. It leaves
+// out caching fields and validators, which describe the request.
 func contentHeader(h http.Header) http.Header {
 	out := http.Header{}
 	for _, name := range []string{"Content-Type", "Link"} {
@@ -158,8 +161,8 @@ func contentHeader(h http.Header) http.Header {
 	return out
 }
 
-// storeDelivered stores a delivered document for one source. It returns false when the source has
-// to be fetched instead, as for a document of another feed.
+// storeDelivered stores a delivered document for one source. It returns false if the source must
+// be fetched instead, for example because the document is another feed.
 func (r pushReceiver) storeDelivered(ctx context.Context, s *Source, url string, got fetchResult, via string) bool {
 	f := got.parse().feed
 	if f == nil || len(f.Items) == 0 || f.Moved != nil || s.State.ReadAt.IsZero() {
@@ -171,14 +174,14 @@ func (r pushReceiver) storeDelivered(ctx context.Context, s *Source, url string,
 	now := r.now()
 	claimed, err := runner(r).claimOne(ctx, s.ID)
 	if err != nil {
-		return false // the source is being read, or the database is down and receive fails too
+		return false // the source is being checked, or the database is down; then ReceivePush fails too
 	}
 	pushedAt, by := claimed.PushedAt, claimed.PushedVia
 	if _, err = checker(r).saveCheck(ctx, claimed, got, via); err != nil {
 		runner(r).giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: date.Later(claimed.State.DueAt(), now)}})
 		return false
 	}
-	if !pushedAt.IsZero() { // another push is recorded that no check has handled yet
+	if !pushedAt.IsZero() { // saveCheck reset an earlier push that no check has handled yet, so store the push again
 		if _, err := r.ReceivePush(ctx, url, by); err != nil {
 			r.logError(ctx, "cannot store a push", err)
 		}
@@ -186,9 +189,9 @@ func (r pushReceiver) storeDelivered(ctx context.Context, s *Source, url string,
 	return true
 }
 
-// Refresh checks a source now because a user requests it. Errors: fault.NotFound; TooMany, with
-// RetryAfter and the reason, when the last check is less than a minute old or the server asked for
-// a pause; Conflict when a check is running or the feed is gone.
+// Refresh checks a source now at the request of a user. Errors: fault.NotFound: the source does
+// not exist; TooMany, with RetryAfter and the reason: the last check is less than a minute old,
+// or the server asked for a pause; Conflict: a check is running, or the feed is gone.
 //
 // spec:cloudburst#river-manual-check
 func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {

@@ -9,10 +9,10 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// reconcile updates the user's feeds to match the list: feeds that were added to it are followed,
-// feeds that were removed are unfollowed. Feeds that stayed in it remain as the user changed them,
-// also unfollowed ones. before is the previous state of the list, which is restored while the
-// document is in doubt.
+// reconcile applies the changes of a list to the user's feeds. It follows feeds that were added
+// to the list, and unfollows feeds that were removed. Feeds that stayed in the list keep the
+// changes that the user made; a feed that the user unfollowed stays unfollowed. before is the
+// previous state of the list, which reconcile restores while the document is doubtful.
 //
 // spec:cloudburst#reading-list-reconciled
 func (r listReader) reconcile(ctx context.Context, l *ReadingList, list *opml.Stream, base string, before *ReadingList) error {
@@ -51,9 +51,9 @@ func (r listReader) reconcile(ctx context.Context, l *ReadingList, list *opml.St
 	return nil
 }
 
-// isDoubtful reports whether the document must not be applied yet: it is truncated, or has lost
-// more than half of its feeds since the last time. A loss is applied when it was seen twice,
-// with an hour or more between.
+// isDoubtful reports whether the document must not be applied yet, because it is truncated or has
+// lost more than half of its feeds since the last check. A loss is applied after two checks have
+// found it, with at least an hour in between.
 func (r listReader) isDoubtful(l *ReadingList, g *gatherResult, lost []int64, before *ReadingList) bool {
 	shrunk := 2*len(lost) > len(before.Memory.Last) && len(lost) > 0
 	switch {
@@ -78,8 +78,8 @@ func (r listReader) isDoubtful(l *ReadingList, g *gatherResult, lost []int64, be
 	return true
 }
 
-// followGained follows the feeds that were added to the list, unless the user follows them
-// already.
+// followGained follows the feeds that were added to the list and that the user does not follow
+// yet.
 func (r listReader) followGained(ctx context.Context, l *ReadingList, list *opml.Stream, how gatherOptions, lists []ReadingList, before *ReadingList) (*batchFollower, error) {
 	var out Imported
 	fresh := slices.DeleteFunc(slices.Clone(lists), func(n ReadingList) bool {
@@ -133,8 +133,9 @@ func (r listReader) dropLost(ctx context.Context, l *ReadingList, lost []int64, 
 	return nil
 }
 
-// releaseFeeds ends subscriptions that a list added. A feed that another list of the user has
-// moves to that list. A feed with a starred item becomes the user's own.
+// releaseFeeds ends the subscriptions that a list added, with two exceptions. A feed that is also
+// in another list of the user moves to that list. A feed with a starred item becomes the user's
+// own feed.
 func (r listReader) releaseFeeds(ctx context.Context, user string, list int64, subs []Followed, lists []ReadingList) error {
 	var gone []int64
 	for _, f := range subs {
@@ -167,7 +168,7 @@ func (r listReader) releaseFeeds(ctx context.Context, user string, list int64, s
 	return editor(r).unfollow(ctx, user, gone)
 }
 
-// depth returns the nesting depth of a list; a list that the user follows directly has 1.
+// depth returns the nesting depth of a list. A list that the user follows directly has depth 1.
 func depth(lists []ReadingList, id int64) int {
 	n := 0
 	for id != 0 && n <= maxListDepth {
@@ -181,7 +182,7 @@ func depth(lists []ReadingList, id int64) int {
 	return n
 }
 
-// difference returns the numbers that only the first of two sorted lists has.
+// difference returns the IDs that are in list but not in other. Both must be sorted.
 func difference(list, other []int64) []int64 {
 	var out []int64
 	for _, id := range list {

@@ -23,35 +23,36 @@ import (
 	"cloudburst/internal/text"
 )
 
-// acceptFeeds makes a server that has several forms of a page send the feed.
+// acceptFeeds is the Accept header of feed checks. It makes a server that offers a page in
+// several forms send the feed.
 const acceptFeeds = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
 
-const maxReason = 160 // characters of a server's own text about a refusal
+const maxReason = 160 // maximum number of characters of a server's own explanation of a refusal
 
 // fetchResult is the result of fetching a document.
 type fetchResult struct {
 	at       time.Time            // when the request was sent
 	took     time.Duration        // time until the whole response was read
 	cause    polling.Cause        // cause of the check
-	asked    polling.CheckRequest // conditional or in full, and why
-	res      *fetch.Response      // nil: there is no response
-	err      error                // why there is no response; else nil
-	hops     []polling.Hop        // redirects that led to the response, including redirect documents
-	parsed   *document            // the body as a feed, parsed when first needed
-	maxItems int                  // items to store; 0: minTaken
+	asked    polling.CheckRequest // whether the request was conditional or in full, and the reason
+	res      *fetch.Response      // the response; nil: there is no response
+	err      error                // why there is no response; nil if there is one
+	hops     []polling.Hop        // redirects before the response, including redirect documents
+	parsed   *document            // the body as a feed; nil until parse is called
+	maxItems int                  // maximum number of items to store; 0: minTaken
 	trace    fetch.Trace
 }
 
-// document is a parsed body. err is a *feed.NotFeedError when it is not a feed.
+// document is a parsed body. err is a *feed.NotFeedError if the body is not a feed.
 type document struct {
 	feed *feed.Feed
 	err  error
 }
 
 // fetchPaced fetches the document of a source by the polite fetching rules. It waits for the pace
-// of the host, except for Pushed and ByHand. It sends the validators and the Login of the source,
-// and follows redirects and redirect documents. res is never nil without an err. The source need
-// not be stored.
+// of the host, unless cause is Pushed or ByHand. It sends the validators and the Login of the
+// source, and follows redirects and redirect documents. Either res or err of the result is set.
+// The source may be stored or not.
 func (r checker) fetchPaced(ctx context.Context, s *Source, cause polling.Cause) fetchResult {
 	r.Init()
 	host := polling.HostOf(s.State.URL)
@@ -64,7 +65,8 @@ func (r checker) fetchPaced(ctx context.Context, s *Source, cause polling.Cause)
 	return r.fetchNow(ctx, s, cause)
 }
 
-// fetchNow is like fetchPaced without the wait for the host. A whole check has two thirds of a lease.
+// fetchNow is like fetchPaced, but does not wait for the host. It stops after two thirds of a
+// lease, which leaves time to store the result.
 func (r checker) fetchNow(ctx context.Context, s *Source, cause polling.Cause) (got fetchResult) {
 	ctx, cancel := context.WithTimeout(ctx, r.options().Lease*2/3)
 	defer cancel()
@@ -115,13 +117,14 @@ func (r checker) fetchNow(ctx context.Context, s *Source, cause polling.Cause) (
 	}
 }
 
-// contextError is the error of a check whose ctx ended before its next request.
+// contextError returns the error of a check whose ctx ended before its next request.
 func contextError(ctx context.Context, s *Source) error {
 	return &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: fetch.Neutral, Err: ctx.Err()}
 }
 
-// nextRequest returns the URL of another request in the same check: the target of a redirect
-// document, or the same URL without validators when a 304 may be about another document.
+// nextRequest returns the URL of a further request in the same check: the target of a redirect
+// document, or the same URL without validators if a 304 may belong to another document. ok is
+// false if no further request is needed.
 //
 // spec:feedstate-2007#redirect-xml
 func (a *fetchResult) nextRequest(s *Source, q *fetch.Request) (url string, ok bool) {
@@ -147,8 +150,9 @@ func (a *fetchResult) nextRequest(s *Source, q *fetch.Request) (url string, ok b
 	return hop.To, ok
 }
 
-// metaRefresh returns the target of an HTML page that the server sent instead of a feed and that
-// redirects by <meta http-equiv="refresh">. It counts as a temporary redirect. A page that links to feeds is not followed.
+// metaRefresh handles a server that sends an HTML page instead of a feed. If the page redirects
+// by <meta http-equiv="refresh">, metaRefresh returns the redirect, which counts as temporary. It
+// does not follow a page that links to feeds.
 func (a *fetchResult) metaRefresh() (polling.Hop, bool) {
 	if !a.res.OK() || len(a.hops) >= polling.MaxRedirects || a.parsed == nil {
 		return polling.Hop{}, false
@@ -164,8 +168,8 @@ func (a *fetchResult) metaRefresh() (polling.Hop, bool) {
 	return polling.Hop{Status: http.StatusFound, From: a.res.URL, To: to, Document: true}, true
 }
 
-// loginFor returns the login for the source's server, in clear text. It is empty on another host
-// than the login was given for, and where it would be sent over http after https.
+// loginFor returns the login for the source's server, in clear text. The login is empty if the
+// source moved to another host or from https to http.
 func (r checker) loginFor(s *Source) (Login, error) {
 	if s.Login.Kind == "" || !s.maySendLogin() {
 		return Login{}, nil
@@ -182,7 +186,7 @@ func (s *Source) maySendLogin() bool {
 	return err == nil && strings.EqualFold(was.Hostname(), is.Hostname()) && (was.Scheme == is.Scheme || is.Scheme == "https")
 }
 
-// originalURL returns the first URL of the source, by which hubs know the subscription.
+// originalURL returns the first URL of the source. Hubs identify the subscription by this URL.
 func (s *Source) originalURL() string {
 	if len(s.State.Moves) > 0 && (s.Private() || SourceID(s.State.Moves[0].From) == s.ID) {
 		return s.State.Moves[0].From
@@ -202,7 +206,7 @@ func sameOrigin(a, b string) bool {
 	return err == nil && u.Scheme == v.Scheme && strings.EqualFold(u.Host, v.Host)
 }
 
-// parse parses the response body as a feed, once.
+// parse parses the response body as a feed. Later calls return the same result.
 func (a *fetchResult) parse() *document {
 	if a.parsed == nil {
 		d := document{err: errors.New("river: there is no answer to read")}
@@ -217,7 +221,7 @@ func (a *fetchResult) parse() *document {
 	return a.parsed
 }
 
-// hash identifies the body of a successful response; "" without one.
+// hash returns the hash of the body of a successful response, or "" if there is no such body.
 func (a *fetchResult) hash() string {
 	if a.res == nil || !a.res.OK() || len(a.res.Body) == 0 {
 		return ""
@@ -226,8 +230,8 @@ func (a *fetchResult) hash() string {
 	return base64.RawStdEncoding.EncodeToString(sum[:18])
 }
 
-// toAnswer returns the result as package polling expects it. A body that equals the last one is
-// not parsed.
+// toAnswer converts the result for package polling. It does not parse a body that equals the last
+// body.
 //
 // spec:cloudburst#river-same-body
 func (a *fetchResult) toAnswer(s *Source) polling.Answer {
@@ -249,7 +253,8 @@ func (a *fetchResult) toAnswer(s *Source) polling.Answer {
 	return out
 }
 
-// errorKind returns the kind of a failure for polling, and a detail for people.
+// errorKind returns the kind of a failure for package polling, and a clause that describes the
+// failure to users.
 func errorKind(err error) (polling.ErrorKind, string) {
 	switch fetch.KindOf(err) {
 	case fetch.BadURL:
@@ -283,8 +288,7 @@ func errorKind(err error) (polling.ErrorKind, string) {
 	return polling.ErrUnreachable, ""
 }
 
-// refusalText returns a server's own text about a response that is not a feed, from the start of a
-// short text body.
+// refusalText returns a server's own explanation of a refusal: the start of a short text body.
 //
 // spec:cloudburst#river-rejections-shown
 func refusalText(res *fetch.Response) string {

@@ -12,24 +12,24 @@ import (
 	"cloudburst/internal/river/location"
 )
 
-// needsLogin is the cause of a refusal that a login would resolve.
+// needsLogin is the cause of a refusal that ends if the user enters a login.
 type needsLogin struct{}
 
 func (needsLogin) Error() string { return "--login on the command line, login in the API" }
 
-// NeedsLogin reports whether an Add failed only because the server requires a login.
+// NeedsLogin reports whether Add failed only because the server requires a login.
 func NeedsLogin(err error) bool {
 	_, ok := errors.AsType[needsLogin](err)
 	return ok
 }
 
-// noAnswer is the cause of a failure without a response from any server.
+// noAnswer is the cause of a failure in which no server sent a response.
 type noAnswer struct{ error }
 
 func (e noAnswer) Unwrap() error { return e.error }
 
-// operatorReason returns why nothing could be read, as operators see it after a sentence that
-// names the address. nil: the sentence is complete.
+// operatorReason returns the cause of a failed request for operators, who see it after a sentence
+// that names the address. nil: the sentence already states the cause.
 func operatorReason(err error) error {
 	if fetch.KindOf(err) == fetch.TimedOut {
 		return errors.New("it took too long")
@@ -37,13 +37,15 @@ func operatorReason(err error) error {
 	return fetch.Cause(err)
 }
 
-// noServerAnswered reports a failure after which the other scheme may be tried.
+// noServerAnswered reports whether no server sent a response, so that the other scheme may be
+// tried.
 func noServerAnswered(err error) bool {
 	_, ok := errors.AsType[noAnswer](err)
 	return ok
 }
 
-// responseError explains why a response has no document, for people; nil when it has one.
+// responseError returns an error for users that explains why a response contains no document. It
+// returns nil if the response contains one.
 func responseError(s *Source, got fetchResult) error {
 	where := location.Brief(s.URL)
 	if got.err != nil {
@@ -72,18 +74,18 @@ func responseError(s *Source, got fetchResult) error {
 
 func requestError(where string, err error) error {
 	var f *fault.Error
-	if errors.As(err, &f) { // an error of this package, such as no slot at the host or no key for the login
+	if errors.As(err, &f) { // err is already a complete message, such as no free slot at the host or no key for the login
 		return err
 	}
 	text := strings.TrimSuffix(fetch.Text(err), ".")
 	if kind := fetch.KindOf(err); kind == fetch.Unreachable && errors.Is(err, syscall.ECONNREFUSED) {
-		text = "could not be read: nothing answers at that address (connection refused)" // the guard allows the address
+		text = "could not be read: nothing answers at that address (connection refused)" // ECONNREFUSED means that the fetch guard allows the address but no server listens there
 	}
 	why := operatorReason(err)
 	switch kind := fetch.KindOf(err); kind {
 	case fetch.Ours:
 		return fault.Wrap(fault.Unavailable, why, "%s could not be read now because of a problem of this server; try again in a minute.", where)
-	case fetch.BadURL: // the sentence is complete
+	case fetch.BadURL: // the text of the error is a complete message, so it has no further cause
 		return fault.New(fault.Refused, "%s %s.", where, text)
 	case fetch.Refused:
 		return fault.Wrap(fault.Refused, why, "%s %s.", where, text)

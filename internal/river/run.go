@@ -18,46 +18,46 @@ import (
 )
 
 const (
-	maxIdle       = 10 * time.Minute // longest sleep of a loop that nothing wakes
-	maxIdleShared = time.Minute      // the same when other processes may have written something
+	maxIdle       = 10 * time.Minute // maximum sleep of a loop without a wakeup
+	maxIdleShared = time.Minute      // maximum sleep if other processes may have stored new work
 	afterError    = 2 * time.Second
 
 	claimRetry = 50 * time.Millisecond
 
 	sweepInterval = time.Hour
-	sweepPause    = 10 * time.Second // between two sweeps, for a source that floods
+	sweepPause    = 10 * time.Second // minimum time between two sweeps if a source has very many new items
 	sweepBatch    = 1000
-	sweepFlood    = 3000 // items of a source beyond Keep that trigger an early sweep
+	sweepFlood    = 3000 // number of items of a source beyond Keep that trigger an early sweep
 	stopTimeout   = 2 * time.Second
-	workPause     = 100 * time.Millisecond // between two claims, when many items arrive
-	maxJump       = time.Minute            // larger differences between clocks count as a jump
+	workPause     = 100 * time.Millisecond // pause between two claims if many rows are due
+	maxJump       = time.Minute            // difference between the wall clock and the monotonic clock above which the wall clock was set
 )
 
-// state is the river's state in memory.
+// state is the part of a River that exists only in memory.
 type state struct {
 	listState
 	pollState
 	forwarder *forward.Forwarder
 }
 
-// pollState is the state in memory of the sources that are being checked.
+// pollState contains the state of checks that exists only in memory.
 type pollState struct {
 	scheduler *scheduler
 	convert   *item.Converter
 	wakeups   wakeups
 	news      bus
-	open      atomic.Bool // Run is running
+	open      atomic.Bool // true while Run is running
 	counts    counters
 	reading   sync.WaitGroup
 
 	releaseMu sync.Mutex
-	released  bool // see releaseClaims
+	released  bool // true after releaseClaims has released the claims
 	seqMu     sync.Mutex
 	lastSeq   int64
-	lastPush  time.Time // time of the last push; see nextPushTime
+	lastPush  time.Time // result of the last call of nextPushTime
 }
 
-// wakeups are the channels that wake the loops.
+// wakeups contains the channels that wake the loops.
 type wakeups struct{ claim, lists, forward, tail, index, sweep, filter chan struct{} }
 
 func (s *wakeups) make() {
@@ -66,12 +66,12 @@ func (s *wakeups) make() {
 	}
 }
 
-// counters are the totals for Live.
+// counters contains the totals that Live returns.
 type counters struct {
 	checks, unchanged, failed, delivered, fresh, edited, withdrawn atomic.Int64
 }
 
-// Init prepares the river; every method calls it.
+// Init prepares the river. Every exported method calls it.
 func (r *River) Init() {
 	r.init.Do(func() {
 		r.wakeups.make()
@@ -82,7 +82,7 @@ func (r *River) Init() {
 	})
 }
 
-// options returns the options with the defaults filled in.
+// options returns the options, with defaults for zero fields.
 func (r *River) options() Options {
 	o := r.Options
 	o.AtOnce = cmp.Or(o.AtOnce, 32)
@@ -98,7 +98,7 @@ func (r *River) options() Options {
 	return o
 }
 
-// now returns the time, UTC, to the millisecond.
+// now returns the current time in UTC with millisecond precision.
 func (r *River) now() time.Time {
 	return date.Now(r.Now).UTC().Truncate(time.Millisecond)
 }
@@ -114,7 +114,8 @@ func (r *River) logger() *slog.Logger {
 	return cmp.Or(r.Log, slog.New(slog.DiscardHandler))
 }
 
-// seqs reserves n increasing sequence numbers and returns the first.
+// seqs reserves n consecutive sequence numbers and returns the first. Each reserved number is
+// higher than all earlier ones.
 func (r checker) seqs(n int) int64 {
 	r.seqMu.Lock()
 	defer r.seqMu.Unlock()
@@ -123,8 +124,8 @@ func (r checker) seqs(n int) int64 {
 	return first
 }
 
-// Run checks due sources and reading lists and sends due forwardings until ctx ends. It returns
-// when work in progress is finished or released.
+// Run checks due sources and reading lists, and sends due forwardings, until ctx ends. It returns
+// after work in progress has been finished or released.
 func (r *River) Run(ctx context.Context) error {
 	r.Init()
 	if !(runner{r}).recover(ctx) {
@@ -159,7 +160,7 @@ func (r *River) Run(ctx context.Context) error {
 	return nil
 }
 
-// runner has the loops of Run, and the claims that they take and release.
+// runner contains the loops of Run, which claim and release sources.
 type runner struct{ *River }
 
 // recover releases the claims of an earlier run and reads the highest sequence number. It retries
@@ -185,8 +186,8 @@ func (r runner) recover(ctx context.Context) bool {
 	}
 }
 
-// releaseClaims makes the sources that an earlier run had claimed due. It does so once, before
-// this run claims any, so that adding a feed does not wait for Run.
+// releaseClaims makes the sources due that an earlier run had claimed. Only the first call does
+// so, before this run claims any source. So adding a feed works before Run starts.
 func (r runner) releaseClaims(ctx context.Context) error {
 	r.releaseMu.Lock()
 	defer r.releaseMu.Unlock()
@@ -198,7 +199,7 @@ func (r runner) releaseClaims(ctx context.Context) error {
 	return err
 }
 
-// claimOne claims a source, whether it is due or not.
+// claimOne claims a source, whether the source is due or not.
 func (r runner) claimOne(ctx context.Context, id int64) (Source, error) {
 	if err := r.releaseClaims(ctx); err != nil {
 		return Source{}, err
@@ -213,7 +214,7 @@ func (sc *scheduler) resetEpoch(now time.Time) {
 	sc.epoch = now
 }
 
-// Wake notifies the river that rows may be due and that other processes may have written items.
+// Wake notifies the river that rows may be due, and that other processes may have stored items.
 func (r *River) Wake() {
 	r.Init()
 	lease.Wake(r.wakeups.claim)
@@ -222,14 +223,16 @@ func (r *River) Wake() {
 	lease.Wake(r.wakeups.tail)
 }
 
-// claimLoop claims due sources while the scheduler has free capacity. It is not a [lease.Loop]: the
-// scheduler holds more claims than it starts, and pushes and the pace of hosts decide their order.
+// claimLoop claims due sources while the scheduler has free capacity. It does not use
+// [lease.Loop], because the scheduler holds more claims than it starts, and orders them by pushes
+// and the pace of hosts.
 func (r runner) claimLoop(ctx context.Context) {
 	wall, mono := r.now(), time.Now()
 	for {
 		now := r.now()
 		if passed := time.Since(mono); (now.Sub(wall) - passed).Abs() > maxJump {
-			// The clock was set: sources that became due by it are spread as after a start.
+			// The wall clock was set. Sources that became due because of it are spread over time,
+			// as after a start.
 			r.scheduler.resetEpoch(now)
 		}
 		wall, mono = now, time.Now()
@@ -239,7 +242,7 @@ func (r runner) claimLoop(ctx context.Context) {
 	}
 }
 
-// idle returns the longest wait for work that is not announced by a hint.
+// idle returns how long a loop sleeps at most if nothing wakes it.
 func (r runner) idle() time.Duration {
 	if r.Options.Shared {
 		return maxIdleShared
@@ -247,7 +250,7 @@ func (r runner) idle() time.Duration {
 	return maxIdle
 }
 
-// until returns how long to wait for something that is due at a time; zero: never due.
+// until returns how long to wait until next; zero: nothing is due, so the result is idle.
 func (r runner) until(next time.Time) time.Duration {
 	if next.IsZero() {
 		return r.idle()
@@ -255,12 +258,12 @@ func (r runner) until(next time.Time) time.Duration {
 	return min(max(next.Sub(r.now()), time.Millisecond), r.idle())
 }
 
-// claim claims sources once and returns how long to wait before the next time. NextSource is
-// cheaper than an empty claim.
+// claim claims due sources once and returns how long to wait until the next call. It calls
+// NextSource first, because a claim of no sources costs more.
 func (r runner) claim(ctx context.Context) time.Duration {
 	free := min(r.scheduler.free(), 200)
 	if free < 50 {
-		return maxIdle // startLoop wakes the loop when it starts a job
+		return maxIdle // startLoop wakes claimLoop when it starts a job
 	}
 	next, err := r.Store.NextSource(ctx)
 	if err != nil {
@@ -277,7 +280,7 @@ func (r runner) claim(ctx context.Context) time.Duration {
 		known, err = r.Store.Hosts(ctx, hostsOf(list))
 	}
 	if err != nil {
-		r.logError(ctx, "cannot claim due feeds", err) // claims expire by themselves
+		r.logError(ctx, "cannot claim due feeds", err) // claims expire without a release
 		return afterError
 	}
 	if len(list) == 0 {
@@ -287,7 +290,7 @@ func (r runner) claim(ctx context.Context) time.Duration {
 	return 0
 }
 
-// hostsOf returns the hosts of sources, each once.
+// hostsOf returns the hosts of sources, without duplicates.
 func hostsOf(list []Source) []string {
 	seen := make(map[string]bool, len(list))
 	var out []string
@@ -305,12 +308,12 @@ func (r runner) giveBack(ctx context.Context, off []PutOff) {
 		return
 	}
 	if err := r.Store.PutOff(ctx, off); err != nil {
-		r.logError(ctx, "cannot release claimed feeds", err) // the claims expire
+		r.logError(ctx, "cannot release claimed feeds", err) // the claims expire without a release
 	}
 }
 
-// startLoop starts jobs when their time has come. It reuses the goroutines of earlier jobs,
-// because their stacks have already grown.
+// startLoop starts each job at its time. It reuses the goroutines of earlier jobs, because their
+// stacks have already grown.
 func (r runner) startLoop(ctx context.Context) {
 	slots, jobs, workers := make(chan struct{}, r.options().AtOnce), make(chan *job), 0
 	defer close(jobs)
@@ -336,7 +339,7 @@ func (r runner) startLoop(ctx context.Context) {
 					}
 				})
 			} else {
-				jobs <- j // one of the goroutines is about to be free
+				jobs <- j // a goroutine is about to become free and to receive the job
 			}
 		}
 		if r.scheduler.free() >= 100 {
@@ -345,7 +348,7 @@ func (r runner) startLoop(ctx context.Context) {
 	}
 }
 
-// nextJob waits for the next job; nil: ctx has ended.
+// nextJob waits for the next job that may start. It returns nil after ctx ended.
 func (r runner) nextJob(ctx context.Context) *job {
 	for ctx.Err() == nil {
 		j, off, wait := r.scheduler.pick(r.now())
@@ -363,8 +366,8 @@ func (r runner) nextJob(ctx context.Context) *job {
 	return nil
 }
 
-// sweepLoop removes old items and unused sources: once an hour, and soon after a feed floods, such
-// as one with a thousand new items at each push.
+// sweepLoop removes old items and unused sources once an hour. It also runs soon after a source
+// has very many new items, such as a thousand at each push.
 //
 // spec:cloudburst#river-flood
 func (r runner) sweepLoop(ctx context.Context) {
@@ -382,12 +385,12 @@ func (r runner) sweepLoop(ctx context.Context) {
 	}
 }
 
-// Live has the current activity of the river and its totals since the start.
+// Live contains the current activity of the river, and totals since its start.
 type Live struct {
-	Reading, Waiting                     int   // documents being read, and waiting
-	Checks, Unchanged, Failed, Delivered int64 // since the start
-	New, Edited, Withdrawn               int64 // items
-	Listening                            int   // live listeners
+	Reading, Waiting                     int   // number of documents being fetched, and number of sources that wait
+	Checks, Unchanged, Failed, Delivered int64 // number of checks since the start, by result
+	New, Edited, Withdrawn               int64 // number of items since the start
+	Listening                            int   // number of listeners
 }
 
 // Live returns the current activity.

@@ -53,14 +53,14 @@ func TestHostWithThousandsOfFeedsDoesNotDelayOthers(t *testing.T) {
 		if n := len(w.requests()); n < 3000-20 || n > 3010 {
 			t.Errorf("%d requests within the hour", n)
 		}
-		// Each feed was claimed a few times, not again and again.
+		// Each feed was claimed at most a few times.
 		if m.claimed > 5*3000 {
 			t.Errorf("%d claims for 3020 feeds", m.claimed)
 		}
 	})
 }
 
-// instantFetcher answers every request with the same feed, or with 304 to a conditional one.
+// instantFetcher answers every request with the same feed, and conditional requests with 304.
 type instantFetcher struct {
 	body []byte
 }
@@ -73,13 +73,13 @@ func (f instantFetcher) Get(_ ctx, r fetch.Request) (*fetch.Response, error) {
 	return res, nil
 }
 
-// hugeStore is a store with very many sources, each on a host of its own. It stores only when each
-// is due.
+// hugeStore is a store with a very large number of sources, each on its own host. It stores only
+// when each source is due.
 type hugeStore struct {
 	*memory
-	due  []int64 // seconds since the start
+	due  []int64 // when each source is due, in seconds since the start
 	from time.Time
-	next int // where the search for due sources continues
+	next int // index in due where the search for due sources continues
 }
 
 func (e *hugeStore) ClaimSources(_ ctx, now, until time.Time, limit int, claim int64) (out []river.Source, _ error) {
@@ -120,7 +120,7 @@ func (e *hugeStore) SaveCheck(_ ctx, s river.Saved) (bool, error) {
 	return true, nil
 }
 
-// readHuge reads n sources once and returns by how much the heap grew meanwhile.
+// readHuge checks n sources once and returns by how many bytes the heap grew.
 func readHuge(tb testing.TB, n int) (grew int64) {
 	tb.Helper()
 	e := &hugeStore{memory: newMemory(), due: make([]int64, n), from: time.Now().UTC()}
@@ -153,7 +153,7 @@ func TestManySourcesAreCheckedInBoundedMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkMillionFeeds reads a million sources once.
+// BenchmarkMillionFeeds measures one check of each of a million sources.
 func BenchmarkMillionFeeds(b *testing.B) {
 	for b.Loop() {
 		b.ReportMetric(float64(readHuge(b, 1_000_000))/1e6, "bytes/feed")
@@ -222,7 +222,7 @@ func TestUnfinishedChecksAreReleasedAtShutdown(t *testing.T) {
 	})
 }
 
-// killedStore is a store whose process is killed before a save.
+// killedStore is a store whose process is killed before it saves a check.
 type killedStore struct {
 	river.Store
 	dead chan struct{}
@@ -231,7 +231,7 @@ type killedStore struct {
 func (d *killedStore) SaveCheck(c ctx, saved river.Saved) (bool, error) {
 	select {
 	case <-d.dead:
-		<-c.Done() // a killed process writes nothing
+		<-c.Done() // a killed process writes nothing, so block until the context ends
 		return false, errors.New("dead")
 	default:
 		return d.Store.SaveCheck(c, saved)
@@ -266,7 +266,7 @@ func TestCrashBetweenReadAndStoreLosesNoItems(t *testing.T) {
 		}
 		w.setup = nil
 		w.requests()
-		w.start() // another process on the same database: the claim expires
+		w.start() // start another process on the same database, and wait for the claim to expire
 		w.advance(10 * time.Minute)
 		if list := w.requests(); titles(w.items(feedURL)) != "b a" || len(list) != 1 || list[0].header.Get("If-None-Match") != `"v1"` {
 			t.Errorf("%d requests, items: %s", len(list), titles(w.items(feedURL)))
@@ -412,7 +412,7 @@ func TestInvalidFeedsReportProblemsAndDelayNoOtherFeeds(t *testing.T) {
 	var flip atomic.Int64
 	for name, c := range map[string]struct {
 		serve http.HandlerFunc
-		note  string // "": it works
+		note  string // expected note about the feed; "": the feed works
 	}{
 		"a page":           {doc(`<!doctype html><html><title>Hi</title><link rel="alternate" type="application/rss+xml" href="/feed">`), "looks like a page"},
 		"an empty 200":     {doc(""), "an empty response, not a feed"},

@@ -12,54 +12,55 @@ import (
 )
 
 // scheduler holds the claimed sources that wait for their host, and paces the requests to each
-// host. It postpones a source that would wait long to a time slot of its own. So a host with
-// thousands of feeds neither fills memory nor delays other hosts.
+// host. If a source would wait long, the scheduler postpones it: it releases the claim and stores
+// a later time slot. So a host with thousands of feeds neither fills memory nor delays other
+// hosts.
 //
 // spec:cloudburst#river-host-pace
 type scheduler struct {
-	o Options // with the defaults filled in
+	o Options // options with defaults for zero fields
 
 	mu         sync.Mutex
 	hosts      map[string]*host
-	waiting    []*job              // in the order of arrival, pushed ones first
-	inProgress map[int64]bool      // sources that wait or are being checked; true: pushed again, check once more
-	pushSlots  map[int64]time.Time // per source: the next free slot for a check because of a push
+	waiting    []*job              // waiting jobs in the order of arrival, pushed sources first
+	inProgress map[int64]bool      // sources that wait or are being checked; true: a push arrived, so check once more
+	pushSlots  map[int64]time.Time // key: source ID; value: next free slot for a check because of a push
 	running    int
-	epoch      time.Time // sources that were due before it are spread over time
+	epoch      time.Time // sources that were due before this time are spread over time
 	sweptAt    time.Time
-	changed    chan struct{} // signals that a job may be startable or that there is free capacity
+	changed    chan struct{} // signals that a job may be able to start or that there is free capacity
 }
 
-// job is one source that waits for its check.
+// job is one claimed source that waits for its check or is being checked.
 type job struct {
 	s         Source
 	host      *host
-	unpaced   bool // exempt from the pace of the host
+	unpaced   bool // true: the job ignores the pace of the host
 	notBefore time.Time
-	giveUp    time.Time // when it is released unread
+	giveUp    time.Time // when the job is released without a check
 	startedAt time.Time
 }
 
 func (j *job) pushed() bool { return !j.s.PushedAt.IsZero() }
 
-// host is a host with waiting, running or recent checks.
+// host contains the state of a host with waiting, running or recent checks.
 type host struct {
 	key           string
-	unpaced       bool // exempt from pacing
+	unpaced       bool // true: requests to the host are not paced
 	running       int
-	waiting       int           // jobs in the queue
-	nextStart     time.Time     // when the next check may start
-	nextFree      time.Time     // the next free slot for a postponed source
-	usualDuration time.Duration // moving average of a check
+	waiting       int           // number of waiting jobs
+	nextStart     time.Time     // when the next check of the host may start
+	nextFree      time.Time     // next free time slot for a postponed source
+	usualDuration time.Duration // moving average of the duration of a check
 	known         polling.Host
 }
 
 const (
-	maxHold      = 5 * time.Second // a source that would wait longer is postponed in the store
-	pushInterval = time.Second     // between two checks of one source because of pushes
-	pushBurst    = 3               // pushed checks of one source that may start without that interval
+	maxHold      = 5 * time.Second // maximum wait in memory; a source that would wait longer is postponed
+	pushInterval = time.Second     // minimum time between two checks of one source because of pushes
+	pushBurst    = 3               // number of pushed checks of one source that may start without pushInterval
 	spreadOver   = polling.Shortest
-	maxHosts     = 1024 // hosts and push slots in memory before unneeded ones are dropped
+	maxHosts     = 1024 // number of hosts and push slots in memory above which unneeded ones are dropped
 	maxPostpone  = 24 * time.Hour
 )
 
@@ -74,7 +75,8 @@ func (sc *scheduler) signal() {
 	}
 }
 
-// free returns how many more sources the queue can take.
+// free returns how many more sources the queue accepts. The result is negative if the queue holds
+// more than its capacity.
 func (sc *scheduler) free() int {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -91,8 +93,7 @@ func (sc *scheduler) host(key string) *host {
 	return h
 }
 
-// ownHost reports whether the list of own hosts has a host, by its name for any port or by name
-// and port.
+// ownHost reports whether own contains the host key. An entry without a port matches any port.
 func ownHost(own []string, key string) bool {
 	name := key
 	if i := lastColon(key); i >= 0 {
@@ -106,7 +107,7 @@ func ownHost(own []string, key string) bool {
 	})
 }
 
-// lastColon returns the index of the colon before the port, -1 without a port.
+// lastColon returns the index of the colon before the port, or -1 if key has no port.
 func lastColon(key string) int {
 	for i := len(key) - 1; i >= 0 && key[i] != ']'; i-- {
 		if key[i] == ':' {
@@ -116,12 +117,13 @@ func lastColon(key string) int {
 	return -1
 }
 
-// spacing returns the time that a host needs for one check, at PerHost checks in parallel.
+// spacing returns the average time that a host needs for one check, with PerHost checks in
+// parallel.
 func (sc *scheduler) spacing(h *host) time.Duration {
 	return max(sc.o.HostInterval, h.usualDuration/time.Duration(sc.o.PerHost), 10*time.Millisecond)
 }
 
-// add queues claimed sources and returns those that have to be postponed.
+// add puts claimed sources into the queue and returns the sources to postpone.
 func (sc *scheduler) add(list []Source, known map[string]polling.Host, now time.Time) (off []PutOff) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -156,8 +158,8 @@ func (sc *scheduler) add(list []Source, known map[string]polling.Host, now time.
 	return off
 }
 
-// startTime returns when s may be checked. ok is false when that is too far off to wait for in
-// memory; s is then postponed to at.
+// startTime returns when s may be checked. ok is false if s would wait too long in memory; then s
+// is postponed to at.
 func (sc *scheduler) startTime(s *Source, h *host, unpaced bool, now time.Time) (at time.Time, ok bool) {
 	if until := date.Later(h.known.Until(now), waitOf(s, now)); until.After(now) {
 		return sc.postpone(h, until), false
@@ -184,9 +186,10 @@ func (sc *scheduler) startTime(s *Source, h *host, unpaced bool, now time.Time) 
 	return now, true
 }
 
-// endOfSkip returns the end of the hours or days that the feed wants skipped, or now when s may be
-// checked. A planned check can fall into skipped hours because the host was busy or the program
-// was down. Pushed checks and checks by hand are exempt: their plan itself is for a skipped time.
+// endOfSkip returns the end of the hours or days that the feed wants skipped, or now if s may be
+// checked. A planned check can fall into skipped hours if the host was busy or the program was
+// down. Pushed checks are exempt, and so are checks that were planned for a skipped time because
+// a user requested them.
 //
 // spec:feedstate-2007#skip-hours
 // spec:feedstate-2007#skip-days
@@ -205,17 +208,18 @@ func (s *Source) followsUp(now time.Time) bool {
 }
 
 // pushStart returns when a pushed source is checked. It ignores the pace of the host, but limits
-// the checks per source: pushBurst at once, then one per pushInterval.
+// the checks of each source: pushBurst checks at once, then one check per pushInterval.
 func (sc *scheduler) pushStart(id int64, now time.Time) time.Time {
 	next := date.Later(sc.pushSlots[id], now)
 	if next.Sub(now) > maxPostpone {
-		next = now // the clock was set back
+		next = now // the clock was set back, so the slot is too far in the future
 	}
 	sc.pushSlots[id] = next.Add(pushInterval)
 	return date.Later(now, next.Add(-(pushBurst-1)*pushInterval))
 }
 
-// waitOf returns the time until which the feed must not be checked, even after a push.
+// waitOf returns the end of a pause that the feed's server requested. The pause also applies to
+// pushes. The result is zero if there is no pause.
 func waitOf(s *Source, now time.Time) time.Time {
 	if w := s.State.Wait; w != nil && w.Until.Sub(now) <= polling.LongestRetry {
 		return w.Until
@@ -223,8 +227,9 @@ func waitOf(s *Source, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// overdue spreads the checks that were missed while the program was down or the clock jumped. The
-// ID of the source decides its time within spreadOver.
+// overdue spreads the checks over time that were missed while the program was down or because the
+// clock was set. The ID of the source selects its time within spreadOver. late is false if the
+// source did not miss a check.
 //
 // spec:cloudburst#river-no-burst
 func (sc *scheduler) overdue(s *Source, now time.Time) (at time.Time, late bool) {
@@ -236,7 +241,7 @@ func (sc *scheduler) overdue(s *Source, now time.Time) (at time.Time, late bool)
 	return at, at.After(now)
 }
 
-// postpone returns the next free slot of a host, starting at a time.
+// postpone reserves and returns the next free time slot of a host at or after from.
 func (sc *scheduler) postpone(h *host, from time.Time) time.Time {
 	if h.nextFree.Before(from) {
 		h.nextFree = from
@@ -249,8 +254,9 @@ func (sc *scheduler) postpone(h *host, from time.Time) time.Time {
 	return at.Truncate(time.Millisecond)
 }
 
-// pick returns the next job that may start. off has jobs that waited too long or became skipped.
-// Without a job, wait is how long no job can start (0: until something changes).
+// pick removes the next job that may start from the queue. off contains the jobs to release,
+// because they waited too long or their feed now wants the hour skipped. If j is nil, wait is how
+// long no job can start; 0 means until the next signal.
 func (sc *scheduler) pick(now time.Time) (j *job, off []PutOff, wait time.Duration) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -259,7 +265,7 @@ func (sc *scheduler) pick(now time.Time) (j *job, off []PutOff, wait time.Durati
 		w := sc.waiting[i]
 		at, free := sc.startable(w)
 		switch {
-		case endOfSkip(&w.s, now).After(now): // the hour changed while the job waited
+		case endOfSkip(&w.s, now).After(now): // a skipped hour began while the job waited
 			sc.waiting = slices.Delete(sc.waiting, i, i+1)
 			i--
 			off = append(off, sc.putOff(w, endOfSkip(&w.s, now), now))
@@ -287,8 +293,8 @@ func (sc *scheduler) pick(now time.Time) (j *job, off []PutOff, wait time.Durati
 	return nil, off, wait
 }
 
-// putOff releases a job that left the queue: until a time, or at once when its source was pushed
-// again.
+// putOff returns the release of a job that left the queue. The source is due at until, or at once
+// if a push arrived for it.
 func (sc *scheduler) putOff(j *job, until, now time.Time) PutOff {
 	j.host.waiting--
 	if sc.inProgress[j.s.ID] {
@@ -298,7 +304,7 @@ func (sc *scheduler) putOff(j *job, until, now time.Time) PutOff {
 	return PutOff{ID: j.s.ID, Claim: j.s.Claim, NextAt: until}
 }
 
-// startable returns when a job may start, and whether its host has a free connection.
+// startable returns when a job may start, and whether its host has a free slot.
 func (sc *scheduler) startable(j *job) (at time.Time, free bool) {
 	h := j.host
 	switch {
@@ -310,7 +316,7 @@ func (sc *scheduler) startable(j *job) (at time.Time, free bool) {
 	return date.Later(j.notBefore, h.nextStart), h.running < sc.o.PerHost
 }
 
-// start records that a job starts.
+// start records that the check of a job starts.
 func (sc *scheduler) start(j *job, now time.Time) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -322,7 +328,8 @@ func (sc *scheduler) start(j *job, now time.Time) {
 	}
 }
 
-// finish records that a job ended. again is true when its source was pushed during the check.
+// finish records that the check of a job ended. again is true if its source was pushed during the
+// check.
 func (sc *scheduler) finish(j *job, now time.Time) (again bool) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -338,8 +345,8 @@ func (sc *scheduler) finish(j *job, now time.Time) (again bool) {
 	return again
 }
 
-// markPushed records a push for a source. It returns true when the source waits or is being
-// checked here and will be checked once more.
+// markPushed records a push for a source. It returns true if the source waits or is being checked
+// in this process; then it is checked once more.
 func (sc *scheduler) markPushed(id int64) bool {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -350,8 +357,8 @@ func (sc *scheduler) markPushed(id int64) bool {
 	return ok
 }
 
-// reserve records a request that is not a job, and returns how long to wait before it. With atOnce
-// the request does not wait, but later ones do.
+// reserve records a request that is not a job, and returns how long to wait before the request.
+// With atOnce the wait is 0, and later requests wait longer instead.
 func (sc *scheduler) reserve(key string, now time.Time, atOnce bool) time.Duration {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -367,7 +374,7 @@ func (sc *scheduler) reserve(key string, now time.Time, atOnce bool) time.Durati
 	return at.Sub(now)
 }
 
-// hostState returns what a host's servers asked for.
+// hostState returns the pauses that the servers of a host requested.
 func (sc *scheduler) hostState(key string) polling.Host {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -377,7 +384,7 @@ func (sc *scheduler) hostState(key string) polling.Host {
 	return polling.Host{}
 }
 
-// addWait adds the wait that a response asked for, and returns the state of the host.
+// addWait adds the pause that a response requested, and returns the new state of the host.
 func (sc *scheduler) addWait(key string, w *polling.Wait, now time.Time) polling.Host {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -386,7 +393,7 @@ func (sc *scheduler) addWait(key string, w *polling.Wait, now time.Time) polling
 	return h.known
 }
 
-// drain empties the queue and returns the sources that were not checked.
+// drain empties the queue and returns the releases of its sources, which are due at now.
 func (sc *scheduler) drain(now time.Time) (off []PutOff) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -399,7 +406,7 @@ func (sc *scheduler) drain(now time.Time) (off []PutOff) {
 	return off
 }
 
-// sweep drops hosts and push slots that are not needed any more, when there are many.
+// sweep drops hosts and push slots that are no longer needed, if there are more than maxHosts.
 func (sc *scheduler) sweep(now time.Time) {
 	if len(sc.hosts)+len(sc.pushSlots) < maxHosts || now.Sub(sc.sweptAt).Abs() < time.Second {
 		return
@@ -408,19 +415,19 @@ func (sc *scheduler) sweep(now time.Time) {
 	maps.DeleteFunc(sc.pushSlots, func(_ int64, next time.Time) bool { return !next.After(now) || next.Sub(now) > maxPostpone })
 	for key, h := range sc.hosts {
 		if h.running == 0 && h.waiting == 0 && !h.nextStart.After(now) && (!h.nextFree.After(now) || len(sc.hosts) > 64*maxHosts) {
-			delete(sc.hosts, key) // the store still has the waits that servers asked for
+			delete(sc.hosts, key) // the store still contains the pauses that servers requested
 		}
 	}
 }
 
-// load returns how many sources are being checked and how many wait.
+// load returns the number of sources that are being checked and the number that wait.
 func (sc *scheduler) load() (reading, waiting int) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	return sc.running, len(sc.waiting)
 }
 
-// Unpaced reports whether the host of a URL needs no interval between requests.
+// Unpaced reports whether requests to the host of a URL need no interval.
 func (o *Options) Unpaced(url string) bool {
 	return o.Own != nil && o.Own(url) || ownHost(o.OwnHosts, polling.HostOf(url))
 }

@@ -19,18 +19,19 @@ import (
 
 const (
 	saveTries     = 5
-	unstoredRetry = 10 * time.Minute // until a feed is fetched again whose items could not be stored
-	maxCheckText  = 300              // characters of Check.Text
+	unstoredRetry = 10 * time.Minute // wait before a feed is fetched again whose items could not be stored
+	maxCheckText  = 300              // maximum number of characters in Check.Text
 )
 
 // checker fetches documents and stores the result of each check.
 type checker struct{ *River }
 
-// runJob checks the source of a job.
+// runJob checks the source of a job and stores the result.
 func (r checker) runJob(ctx context.Context, j *job) {
 	defer func() {
 		if p := recover(); p != nil {
-			// A document that causes a panic must not crash the program at each check.
+			// If a document causes a panic, the program must continue, and must not check the
+			// source again soon.
 			r.logger().Error("panic during the check of a feed", "source", j.s.ID, "url", fetch.Redact(j.s.State.URL), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			runner(r).giveBack(ctx, []PutOff{{ID: j.s.ID, Claim: j.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
 		}
@@ -44,7 +45,7 @@ func (r checker) runJob(ctx context.Context, j *job) {
 	}
 	got := r.fetchNow(ctx, &j.s, cause)
 	ending := ctx.Err() != nil
-	ctx = context.WithoutCancel(ctx) // the result is stored even when the program is stopping
+	ctx = context.WithoutCancel(ctx) // the result is stored even if the program is stopping
 	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && ending {
 		runner(r).giveBack(ctx, []PutOff{{ID: j.s.ID, Claim: j.s.Claim, NextAt: r.now()}})
 		return
@@ -52,8 +53,8 @@ func (r checker) runJob(ctx context.Context, j *job) {
 	r.saveWithRetry(ctx, j, got)
 }
 
-// saveWithRetry stores the result of a check. It retries while the database is unavailable and the
-// claim lasts; after that the feed is fetched again later.
+// saveWithRetry stores the result of a check. It retries while the database is unavailable and
+// the claim is valid. After that, the feed is fetched again later.
 func (r checker) saveWithRetry(ctx context.Context, j *job, got fetchResult) {
 	for i := range saveTries {
 		c, cancel := context.WithTimeout(ctx, r.options().Lease/4)
@@ -73,18 +74,18 @@ func (r checker) saveWithRetry(ctx context.Context, j *job, got fetchResult) {
 			break
 		}
 	}
-	// The feed's server must not get a request each minute because of a local failure.
+	// The feed must not be fetched again each minute because of a failure of this server.
 	runner(r).giveBack(ctx, []PutOff{{ID: j.s.ID, Claim: j.s.Claim, NextAt: r.now().Add(unstoredRetry)}})
 }
 
-// saveNew stores the first fetch of a new, claimed source: its items, its state and the next
-// check. The error is fault.Conflict when the claim was lost, or the store's.
+// saveNew stores the first response for a new, claimed source: its items, its state and the time
+// of the next check. Errors: fault.Conflict: the claim was lost; and the errors of the store.
 func (r checker) saveNew(ctx context.Context, s Source, got fetchResult) (Check, error) {
 	r.Init()
 	return r.saveCheck(ctx, s, got, "")
 }
 
-// saveCheck decides what a response means and stores the whole result in one transaction.
+// saveCheck interprets a response and stores the whole result in one transaction.
 //
 // spec:cloudburst#river-one-transaction
 func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via string) (Check, error) {
@@ -94,7 +95,7 @@ func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via s
 		r.logError(ctx, "cannot read the state of a feed's hubs", err)
 	}
 	if !s.PushedAt.IsZero() && got.cause != polling.Delivered {
-		s.State.Push.Pending = true // until a check has read the feed
+		s.State.Push.Pending = true // the push stays pending until a check has read the feed
 	}
 	now, host := r.now(), polling.HostOf(s.State.URL)
 	st, d := polling.Next(s.State, answer, now, polling.Options{Jitter: r.random(), Host: r.scheduler.hostState(host)})
@@ -132,8 +133,8 @@ func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via s
 	return saved.Check, nil
 }
 
-// replanWithHubs plans the next check again when a check found new hubs: with a hub that is this
-// server, push counts from the beginning. It returns the current states of the hubs.
+// replanWithHubs plans the next check again if a check found new hubs, because the plan depends
+// on hubs. It returns the current states of the hubs.
 func (r checker) replanWithHubs(ctx context.Context, next *Source, d *polling.Decision, states []PushState, now time.Time) []PushState {
 	before := next.State.Push
 	found, err := r.updatePushState(ctx, next)
@@ -150,7 +151,7 @@ func (r checker) replanWithHubs(ctx context.Context, next *Source, d *polling.De
 	return found
 }
 
-// mergeInto adds the changes of a source's items to saved.
+// mergeInto merges the items of a document with the stored items, and adds the changes to saved.
 func (r checker) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause polling.Cause, now time.Time) (item.Merged, error) {
 	in := item.Merge{
 		Source: s.ID, Last: s.Last, Feed: f, Now: now, First: s.State.ReadAt.IsZero(), Partial: cause == polling.Delivered,
@@ -179,7 +180,8 @@ func (r checker) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.
 	return m, nil
 }
 
-// afterSave runs the steps that follow a stored check.
+// afterSave updates the counters, publishes the items and updates the hubs after a check was
+// stored.
 func (r checker) afterSave(ctx context.Context, s *Source, saved *Saved, d polling.Decision, m item.Merged, states []PushState) {
 	c := &r.counts
 	c.checks.Add(1)
@@ -206,13 +208,13 @@ func (r checker) afterSave(ctx context.Context, s *Source, saved *Saved, d polli
 		a.Items = append(a.Items, Arrived{ID: m.Withdrawn[i].ID, Seq: m.Withdrawn[i].Seq})
 	}
 	if !saved.Source.State.FollowUpAt.IsZero() {
-		lease.Wake(r.wakeups.claim) // it may be due before the claim loop wakes by itself
+		lease.Wake(r.wakeups.claim) // the follow-up check may be due before the claim loop wakes
 	}
 	r.publishItems(a)
 	r.updateHubs(ctx, s, &saved.Source, d, states)
 }
 
-// report returns the Check for display.
+// report returns the Check that describes the result of a check to users.
 func report(s *Source, got *fetchResult, a polling.Answer, d polling.Decision, m item.Merged) Check {
 	c := Check{
 		At: got.at, Took: got.took, Cause: a.Cause, URL: fetch.Redact(s.State.URL), Status: a.Status, Outcome: d.Outcome,
@@ -242,7 +244,7 @@ func redacted(hops []polling.Hop) []polling.Hop {
 	return hops
 }
 
-// outcomeText returns the result of a check in one sentence.
+// outcomeText describes the result of a check in one sentence.
 func outcomeText(got *fetchResult, d polling.Decision, m item.Merged) string {
 	var s string
 	switch d.Outcome {

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// withSkippedHours follows at midnight a feed that wants the hours from 2 to 7 skipped.
+// withSkippedHours follows a feed at midnight. The feed asks to skip the hours from 2 to 7.
 func withSkippedHours(t *testing.T, do func(t *testing.T, w *harness)) {
 	t.Helper()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
@@ -26,7 +26,7 @@ func TestMissedCheckWaitsForTheEndOfSkippedHours(t *testing.T) {
 	t.Parallel()
 	withSkippedHours(t, func(t *testing.T, w *harness) {
 		w.stop()
-		w.advance(3 * time.Hour) // the check at one o'clock is missed
+		w.advance(3 * time.Hour) // the check at one o'clock does not happen
 		w.restart()
 		w.advance(time.Hour)
 		e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))

@@ -9,10 +9,10 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// Store is the database of a river. Each method is one transaction and is on disk when it returns
-// nil. Times are in UTC with millisecond precision; the caller passes every "now". Errors are
-// fault.Unavailable when the database is down or full, and those that a method names; any other
-// error is a bug.
+// Store is the database of a river. Each method is one transaction, and its changes are on disk
+// when it returns nil. Times are in UTC with millisecond precision; the caller passes the current
+// time. Errors: fault.Unavailable: the database is down or full; and the errors in the comment of
+// each method. Any other error is a bug.
 type Store interface {
 	SourceStore
 	SubscriptionStore
@@ -28,109 +28,113 @@ type SourceStore interface {
 	CheckStore
 	PushStore
 
-	// Source returns one source with its number of Readers, or fault.NotFound.
+	// Source returns one source with its number of Readers. fault.NotFound: the source does not
+	// exist.
 	Source(ctx context.Context, id int64) (Source, error)
-	// SourcesAt returns the sources whose URL or first URL is url, sources without a Login first.
+	// SourcesAt returns the sources whose URL or first URL is url. Sources without a Login come
+	// first.
 	SourcesAt(ctx context.Context, url string) ([]Source, error)
-	// KnownSources finds the source for each of urls (each once, at most 1,000), by URL or first
-	// URL: the one that the user follows, else one without a Login. URLs without a source are left
-	// out.
+	// KnownSources finds the source for each of at most 1,000 different urls, by URL or first
+	// URL. A source that the user follows takes precedence over a source without a Login. The
+	// result has no entry for a URL without a source.
 	KnownSources(ctx context.Context, user string, urls []string) (map[string]KnownSource, error)
-	// SourceTitles returns the titles of sources without a Login by their current URL, for those of
-	// urls (at most 1,000) that have one.
+	// SourceTitles returns the titles of sources without a Login. The key is the source's current
+	// URL, which is one of at most 1,000 urls. The result has no entry for a URL without a title.
 	SourceTitles(ctx context.Context, urls []string) (map[string]string, error)
 	// Sources lists sources in order of URL, without Last.
 	Sources(ctx context.Context, q SourceQuery) ([]Source, error)
-	// ChangeSource passes one source to change and writes the State, NextAt and Login that change
-	// set, with exclusive access. An error of change rolls everything back and is returned. A
-	// claim in progress becomes invalid.
+	// ChangeSource passes one source to change, with exclusive access, and writes the State,
+	// NextAt and Login that change set. If change returns an error, ChangeSource writes nothing
+	// and returns the error. A claim in progress becomes invalid.
 	ChangeSource(ctx context.Context, id int64, change func(s *Source) error) (Source, error)
 	// Checks returns the last checks of a source, newest first.
 	Checks(ctx context.Context, source int64) ([]Check, error)
-	// Hosts returns the state of hosts; hosts without one are left out.
+	// Hosts returns the state of hosts. The result has no entry for a host without a state.
 	Hosts(ctx context.Context, hosts []string) (map[string]polling.Host, error)
-	// CountSources counts sources by their condition at now.
+	// CountSources counts sources by their condition at the time now.
 	CountSources(ctx context.Context, now time.Time) (SourceCounts, error)
-	// SweepRiver removes up to limit rows: items beyond keep per source or older than before, if
-	// they are neither starred nor in the last document; and sources without followers since
-	// before and without starred items. It returns how many rows it removed.
+	// SweepRiver removes up to limit rows and returns how many it removed. It removes items
+	// beyond the keep newest per source, and items older than before, unless they are starred or
+	// in the last document. It also removes sources that have had no followers since before and
+	// have no starred items.
 	SweepRiver(ctx context.Context, keep int, before time.Time, limit int) (int, error)
 }
 
-// CheckStore stores which sources are due, and the results of their checks.
+// CheckStore stores when sources are due, and the results of their checks.
 type CheckStore interface {
-	// ClaimSources claims up to limit due sources, pushed ones (with PushedAt) first, then by
-	// NextAt. It sets Claim = claim and NextAt = until.
+	// ClaimSources claims up to limit due sources: first the pushed sources (with PushedAt), then
+	// the others in order of NextAt. It sets Claim to claim and NextAt to until.
 	ClaimSources(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Source, error)
-	// ClaimSource claims one source, whether it is due or not. Errors: fault.Conflict (another
-	// claim lasts), NotFound.
+	// ClaimSource claims one source, whether the source is due or not. Errors: fault.Conflict:
+	// another claim has not expired; NotFound: the source does not exist.
 	ClaimSource(ctx context.Context, id int64, now, until time.Time, claim int64) (Source, error)
-	// NextSource returns the earliest NextAt; the zero time without any.
+	// NextSource returns the earliest NextAt of all sources; zero: no source has one.
 	NextSource(ctx context.Context) (time.Time, error)
-	// PutOff releases claimed sources unread, each with its new NextAt. Sources with another claim
-	// are left unchanged.
+	// PutOff releases claimed sources without a check, and sets the new NextAt of each. Sources
+	// with another claim stay unchanged.
 	PutOff(ctx context.Context, list []PutOff) error
-	// ReleaseClaims makes every claimed source, reading list and forwarding due at now, at the
-	// start of the only process on a database.
+	// ReleaseClaims makes every claimed source, reading list and forwarding due at now. Only the
+	// single process on a database calls it, at its start.
 	ReleaseClaims(ctx context.Context, now time.Time) error
-	// SaveCheck writes the result of a check, all of it or nothing. It returns false and writes
-	// nothing when the claim changed or the source is gone. After a push since saved.Check.At, the
-	// source is due now.
+	// SaveCheck writes the result of a check, either all of it or nothing. It returns false and
+	// writes nothing if the claim changed or the source no longer exists. If a push arrived after
+	// saved.Check.At, the source is due now.
 	SaveCheck(ctx context.Context, saved Saved) (bool, error)
-	// KnownItems returns the stored items with these IDs, with Hash, At, ReadAt, EditedAt and
-	// WithdrawnAt only.
+	// KnownItems returns the stored items with these IDs. Of each item, only Hash, At, ReadAt,
+	// EditedAt and WithdrawnAt are set.
 	KnownItems(ctx context.Context, source int64, ids []int64) (map[int64]Item, error)
 }
 
-// PushStore stores which sources were pushed.
+// PushStore records pushes of sources.
 type PushStore interface {
 	// MarkPushed records a push: sources whose URL, first URL or Topic is url become due at now,
-	// with PushedAt and PushedVia set. It returns their IDs. A claim in progress ends first. It
-	// skips sources without followers, sources that are gone, and sources with a login, about
-	// which others must learn nothing.
+	// with PushedAt and PushedVia set. It returns their IDs and ends their claims. It skips
+	// sources without followers and sources that are gone. It also skips sources with a login,
+	// because others must not learn about them.
 	MarkPushed(ctx context.Context, url, via string, now time.Time) ([]int64, error)
-	// NamedSources returns those of urls, at most 1,000, for which MarkPushed would find a source,
-	// in any order.
+	// NamedSources returns the URLs (of at most 1,000 urls) for which MarkPushed would find a
+	// source, in any order.
 	NamedSources(ctx context.Context, urls []string) ([]string, error)
-	// SourcesUnder lists, in order, the URLs of such sources (followed, not gone, without a login)
-	// that begin with prefix and follow after. limit is at most 1,000; 0 means 100.
+	// SourcesUnder lists, in order, the URLs of sources that begin with prefix and come after the
+	// URL after. The sources are followed, not gone, and without a login. limit is at most 1,000;
+	// 0 means 100.
 	SourcesUnder(ctx context.Context, prefix, after string, limit int) ([]string, error)
 }
 
-// KnownSource is a source that exists already.
+// KnownSource is a source that KnownSources found.
 type KnownSource struct {
 	ID       int64
-	Followed bool // by the user
+	Followed bool // true if the user follows the source
 }
 
-// PutOff releases one claimed source.
+// PutOff describes the release of one claimed source.
 type PutOff struct {
 	ID, Claim int64
 	NextAt    time.Time
 }
 
-// Saved is the result of a check.
+// Saved is the result of a check that SaveCheck stores.
 type Saved struct {
-	Source       Source // its new state; Claim is the claim of the check
+	Source       Source // new state of the source; Claim is the claim of the check
 	Check        Check
-	Put          []Item // new and changed items, complete
-	TextFromHTML bool   // the Text of each item in Put is TextOf its HTML, and need not be stored
-	// Withdrawn are stored items that the feed removed. Only ID, Seq and WithdrawnAt are written,
-	// other fields stay. Items that are not stored are skipped.
+	Put          []Item // new and changed items, with all their fields
+	TextFromHTML bool   // true if the Text of each item in Put equals TextOf its HTML, so that Text need not be stored
+	// Withdrawn contains the stored items that the feed removed. Only ID, Seq and WithdrawnAt are
+	// written; other fields stay. Items that are not stored are skipped.
 	Withdrawn []Item
 	Host      *polling.Host // new state of the host; nil: unchanged
 	Now       time.Time
 }
 
-// SourceQuery selects sources. Zero fields do not restrict.
+// SourceQuery selects sources. A zero field does not restrict the result.
 type SourceQuery struct {
-	Match  string // substring of URL or title, case-insensitive
-	After  string // URL after which the result starts
-	Limit  int    // at most 1,000; 0 means 100
-	Broken bool   // only failing sources and sources that are gone
+	Match  string // substring of the URL or title, regardless of case
+	After  string // URL after which the result starts, in order of URL
+	Limit  int    // maximum number of sources, at most 1,000; 0 means 100
+	Broken bool   // only sources that are failing or gone
 }
 
-// SourceCounts are the numbers of the status page.
+// SourceCounts contains the numbers of sources, items and users on the status page.
 type SourceCounts struct {
 	Sources, Followed, Due, Failing, Gone, Pushed int64
 	Items                                         int64
@@ -140,114 +144,119 @@ type SourceCounts struct {
 // Addition is one feed that a user adds.
 type Addition struct {
 	Subscription
-	Source Source // for a new source: ID, URL, Login, State, About.Title and NextAt are written
+	Source Source // the source; only for a new source, its ID, URL, Login, State, About.Title and NextAt are written
 }
 
 // SubscriptionStore stores the subscriptions of users.
 type SubscriptionStore interface {
 	CategoryStore
 
-	// RiverSubscribe adds subscriptions. An existing source stays as it is, and an existing
-	// subscription gets the categories added. A source without followers or without a next check
-	// becomes due at now, unless it is gone. ReadTo is stored as passed. The result has true for
-	// each new subscription. fault.TooMany: a subscription is new and the user would have more
-	// than limit. With limit 0 the user's subscriptions are not counted, which takes time in
+	// RiverSubscribe adds subscriptions. An existing source stays unchanged, and an existing
+	// subscription gets additional categories. A source without followers or without a next check
+	// becomes due at now, unless it is gone. ReadTo is stored unchanged. The result has true for
+	// each new subscription. fault.TooMany: a subscription is new, and the user would have more
+	// than limit. With limit 0, the user's subscriptions are not counted, which saves time in
 	// proportion to their number.
 	RiverSubscribe(ctx context.Context, list []Addition, now time.Time, limit int) ([]bool, error)
-	// RiverUnsubscribe ends subscriptions of a user and returns the sources that have no followers
-	// now. They are not checked any more; their items stay until a sweep.
+	// RiverUnsubscribe ends subscriptions of a user and returns the sources that have no
+	// followers now. These sources are not checked any more; their items stay until a sweep.
 	RiverUnsubscribe(ctx context.Context, user string, sources []int64) (orphans []Source, err error)
-	// KeepUnfollowed stores copies of a user's subscriptions for RiverResubscribe, and drops
-	// copies from before a time. Sources that the user does not follow are skipped.
+	// KeepUnfollowed stores copies of a user's subscriptions for RiverResubscribe, and removes
+	// copies older than before. It skips sources that the user does not follow.
 	KeepUnfollowed(ctx context.Context, user string, sources []int64, now, before time.Time) error
 	// Unfollowed returns the time at which KeepUnfollowed stored the copy of a subscription.
-	// fault.NotFound if there is no copy, or if it is older than since.
+	// fault.NotFound: there is no copy, or the copy is older than since.
 	Unfollowed(ctx context.Context, user string, source int64, since time.Time) (time.Time, error)
-	// RiverResubscribe restores such a copy, whatever the limit of feeds. Errors: fault.NotFound:
-	// there is no copy; Conflict: the user follows the source again.
+	// RiverResubscribe restores a subscription from the copy of KeepUnfollowed, regardless of the
+	// feed limit. Errors: fault.NotFound: there is no copy, or the copy is older than since;
+	// Conflict: the user follows the source again.
 	RiverResubscribe(ctx context.Context, user string, source int64, since, now time.Time) error
-	// ChangeSubscription passes a subscription to change and writes the Title, Categories,
+	// ChangeSubscription passes a subscription to change, and writes the Title, Categories,
 	// Interval, ReadTo and ListID that change set. The source's State.Interval becomes the
-	// shortest one of all followers. fault.NotFound: the user does not follow it.
+	// shortest Interval of all followers. fault.NotFound: the user does not follow the source.
 	ChangeSubscription(ctx context.Context, user string, source int64, change func(*Subscription) error) (Followed, error)
-	// RiverSubscriptions lists the subscriptions of a user in the order of q.Sort; sources come
-	// without Last.
+	// RiverSubscriptions lists the subscriptions of a user in the order of q.Sort. The field Last
+	// of their sources is not set.
 	RiverSubscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error)
-	// RiverFollowing returns the set of sources that a user follows.
+	// RiverFollowing returns the set of IDs of the sources that a user follows.
 	RiverFollowing(ctx context.Context, user string) (map[int64]bool, error)
 }
 
 // CategoryStore stores the categories of users.
 type CategoryStore interface {
-	// Categories lists the categories of a user by name, including empty ones that the user
-	// created.
+	// Categories lists the categories of a user by name, including empty categories that the user
+	// created. With unread, the result includes unread counts.
 	Categories(ctx context.Context, user string, unread bool) ([]Category, error)
 	// PutCategory creates a category, or changes whether it is public.
 	PutCategory(ctx context.Context, user, name string, public bool) error
-	// RenameCategory renames a category; an existing name merges both. fault.NotFound.
+	// RenameCategory renames a category. If the new name exists, both categories are merged.
+	// fault.NotFound: the category does not exist.
 	RenameCategory(ctx context.Context, user, from, to string) error
 	// DropCategory removes a category; its sources stay followed.
 	DropCategory(ctx context.Context, user, name string) error
 }
 
-// SubscriptionQuery selects subscriptions of one user. Zero fields do not restrict.
+// SubscriptionQuery selects subscriptions of one user. A zero field does not restrict the result.
 type SubscriptionQuery struct {
 	Reader   string
 	Category string
 	SourceID int64
 	ListID   int64
-	Match    string // substring of URL or title
-	Broken   bool   // failing, gone or moved
+	Match    string // substring of the URL or title
+	Broken   bool   // only sources that are failing, gone or moved
 	Unread   bool   // also count unread items
 	None     bool   // only subscriptions without a category
-	Waiting  bool   // only sources without a check so far (State.CheckedAt is zero)
-	Next     bool   // also set Followed.Next; for River.Subscriptions
+	Waiting  bool   // only sources that were never checked (State.CheckedAt is zero)
+	Next     bool   // also set Followed.Next; only River.Subscriptions supports this
 	Sort     SubscriptionSort
 	Skip     int // number of leading results to leave out
-	Limit    int // 0: all
+	Limit    int // maximum number of results; 0: all
 }
 
-// SubscriptionSort is an order of subscriptions. Equal ones are in order of their names.
+// SubscriptionSort is an order of subscriptions. Subscriptions that are equal in this order are
+// sorted by name.
 type SubscriptionSort string
 
 // The orders of subscriptions.
 const (
 	SortName    SubscriptionSort = ""        // by name
 	SortNewest  SubscriptionSort = "newest"  // by the newest item, the latest first
-	SortUnread  SubscriptionSort = "unread"  // by unread items, the most first
-	SortFailure SubscriptionSort = "failure" // failing and gone sources first, by their last check
+	SortUnread  SubscriptionSort = "unread"  // by the number of unread items, the highest first
+	SortFailure SubscriptionSort = "failure" // failing and gone sources first, in order of their last check
 	SortAdded   SubscriptionSort = "added"   // by the time at which the user added them, the latest first
 )
 
 // ItemStore stores items and marks.
 type ItemStore interface {
 	// Items lists entries, newest first unless the query sets another order. Item.First is the
-	// first Seq of the item; writing the item again does not change it. fault.Invalid: Match is
-	// malformed.
+	// first Seq of the item, which stays the same if the item is written again. fault.Invalid:
+	// Match is malformed.
 	Items(ctx context.Context, q ItemQuery) ([]Entry, error)
 	// MarkItems sets marks of items; nil leaves a mark unchanged. It returns how many items have
-	// the marks now. Items that the user neither follows nor has marked are left out. Marking an
-	// item below ReadTo as unread lowers ReadTo, and older items stay read.
+	// the marks now. It skips items that the user neither follows nor has marked. If the user
+	// marks an item with At below ReadTo as unread, ReadTo decreases, and older items stay read.
 	MarkItems(ctx context.Context, user string, ids []int64, read, starred *bool, now time.Time) (int, error)
-	// MarkAllRead marks everything up to an At as read, of one source or category, or of all.
+	// MarkAllRead marks as read all items with At up to to. It marks the items of one source, of
+	// one category, or of all sources.
 	MarkAllRead(ctx context.Context, user string, source int64, category string, to, now time.Time) error
-	// UndoAllRead undoes the last MarkAllRead of the user whose argument to was the same, unless
-	// that call is older than since. It returns the number of restored sources. A source with
-	// another mark since then stays unchanged.
+	// UndoAllRead undoes the last call of MarkAllRead by the user with the same to, unless that
+	// call is older than since. It returns the number of restored sources. A source whose items
+	// were marked again since that call stays unchanged.
 	UndoAllRead(ctx context.Context, user string, to, since time.Time) (sources int64, err error)
-	// NewestSeq returns the greatest Seq; 0: there are no items.
+	// NewestSeq returns the highest Seq of all items; 0: there are no items.
 	NewestSeq(ctx context.Context) (int64, error)
-	// Changed lists the items with a Seq above seq, in that order, so that a process sees the
-	// items of others. Their Content has only Title and Link.
+	// Changed lists the items with a Seq above seq, in order of Seq. A process calls it to find
+	// the items that other processes stored. Of their Content, only Title and Link are set.
 	Changed(ctx context.Context, seq int64, limit int) ([]Item, error)
-	// IndexItems makes up to n new items searchable, and returns how many.
+	// IndexItems makes up to n new items searchable, and returns how many it indexed.
 	IndexItems(ctx context.Context, n int) (int, error)
 }
 
-// CountStore counts unread items. Its methods read the subscriptions of a user and no items.
+// CountStore counts unread items. To stay fast, its methods read the subscriptions of a user and
+// no items.
 type CountStore interface {
-	// CountUnread returns the number of unread items by source, and the newest At of each. Sources
-	// without unread items are left out.
+	// CountUnread returns the number of unread items and the newest At for each source of a user,
+	// by source ID. Sources without unread items are left out.
 	CountUnread(ctx context.Context, user string) (map[int64]Unread, error)
 	// RiverRail lists the feeds that a user follows by title, regardless of case.
 	RiverRail(ctx context.Context, user string) ([]RailFeed, error)
@@ -261,16 +270,18 @@ type Unread struct {
 
 // ReadingListStore stores reading lists.
 type ReadingListStore interface {
-	// AddReadingList stores a new list, due at its NextAt. fault.Conflict: the user has it
-	// already.
+	// AddReadingList stores a new list, which is due at its NextAt. fault.Conflict: the user
+	// already has the list.
 	AddReadingList(ctx context.Context, l ReadingList) error
 	ReadingLists(ctx context.Context, user string) ([]ReadingList, error)
-	// DropReadingList removes a list and makes its subscriptions the user's own.
+	// DropReadingList removes a list. The subscriptions that the list added become the user's
+	// own.
 	DropReadingList(ctx context.Context, user string, id int64) error
 	ClaimReadingLists(ctx context.Context, now, until time.Time, limit int, claim int64) ([]ReadingList, error)
 	// SaveReadingList writes the result of a check of a list, including Memory, and ends the
-	// claim. false: the claim changed meanwhile. A zero NextAt means never.
+	// claim. With a zero NextAt, the list is never due. The result is false if the claim is no
+	// longer valid.
 	SaveReadingList(ctx context.Context, l ReadingList) (bool, error)
-	// NextReadingList returns when a list is due next; zero: never.
+	// NextReadingList returns the earliest time at which a list is due; zero: no list is due.
 	NextReadingList(ctx context.Context) (time.Time, error)
 }

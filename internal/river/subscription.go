@@ -18,8 +18,8 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Remove unfollows sources; [River.UndoRemove] undoes it. fault.NotFound: the user does not follow
-// one of them, and none is removed.
+// Remove unfollows sources; [River.UndoRemove] undoes it. fault.NotFound: the user does not
+// follow one of the sources, and none of them was removed.
 func (r *River) Remove(ctx context.Context, user string, sources ...int64) error {
 	r.Init()
 	if len(sources) == 0 {
@@ -41,16 +41,17 @@ func (r *River) Remove(ctx context.Context, user string, sources ...int64) error
 	return editor{r}.unfollow(ctx, user, sources)
 }
 
-// Removed returns until when UndoRemove can restore a feed. fault.NotFound: it cannot.
+// Removed returns until when UndoRemove can restore a feed. fault.NotFound: the feed cannot be
+// restored.
 func (r *River) Removed(ctx context.Context, user string, source int64) (until time.Time, err error) {
 	r.Init()
 	at, err := r.Store.Unfollowed(ctx, user, source, r.now().Add(-UndoWithin))
 	return at.Add(UndoWithin), err
 }
 
-// UndoRemove restores a subscription as it was before Remove: its title, categories, interval and
-// read marks. fault.NotFound: there is nothing to undo, or UndoWithin is over; Conflict: the user
-// follows the feed again.
+// UndoRemove restores the title, categories, interval and read marks of a subscription that
+// Remove ended. Errors: fault.NotFound: there is nothing to undo, or UndoWithin is over;
+// Conflict: the user follows the feed again.
 func (r *River) UndoRemove(ctx context.Context, user string, source int64) (Followed, error) {
 	r.Init()
 	now := r.now()
@@ -69,10 +70,11 @@ func (r *River) UndoRemove(ctx context.Context, user string, source int64) (Foll
 	return r.findFollowed(ctx, user, source)
 }
 
-// editor changes subscriptions and their sources.
+// editor changes subscriptions and the sources to which they belong.
 type editor struct{ *River }
 
-// unfollow ends subscriptions, and the push subscriptions of feeds without followers.
+// unfollow ends subscriptions of a user, and the push subscriptions of feeds that have no
+// followers now.
 func (r editor) unfollow(ctx context.Context, user string, sources []int64) error {
 	orphans, err := r.Store.RiverUnsubscribe(ctx, user, sources)
 	if err != nil {
@@ -85,8 +87,8 @@ func (r editor) unfollow(ctx context.Context, user string, sources []int64) erro
 	return nil
 }
 
-// leave ends the subscriptions at hubs. After a failure the hubs find out when they next send
-// something.
+// leave ends the subscriptions of a source at its hubs. If this fails, the hubs notice at their
+// next delivery, which this server rejects.
 func (r editor) leave(ctx context.Context, s *Source, url string) {
 	if r.Push == nil || s.Private() {
 		return
@@ -94,10 +96,10 @@ func (r editor) leave(ctx context.Context, s *Source, url string) {
 	r.logError(ctx, "cannot unsubscribe at the hubs of a feed", r.Push.Leave(ctx, url))
 }
 
-// Change changes a subscription. change gets the current subscription, and may be called more than
-// once. Title has at most 200 characters, Categories at most 20 names, and Interval is 0 or from
-// one minute to 30 days. A subscription from a reading list becomes the user's own. Errors:
-// fault.NotFound, Invalid.
+// Change changes a subscription. change receives the current subscription, and may be called more
+// than once. Title has at most 200 characters, Categories has at most 20 names, and Interval is 0
+// or from one minute to 30 days. A subscription from a reading list becomes the user's own.
+// Errors: fault.NotFound: the user does not follow the source; Invalid: a field is not valid.
 func (r *River) Change(ctx context.Context, user string, source int64, change func(*Subscription) error) (Followed, error) {
 	r.Init()
 	var before Subscription
@@ -121,7 +123,7 @@ func (r *River) Change(ctx context.Context, user string, source int64, change fu
 	return f, nil
 }
 
-// normalize checks and normalizes the fields that a user changed.
+// normalize validates and normalizes the fields that a user changed.
 func (s *Subscription) normalize(before Subscription) (err error) {
 	s.Reader, s.SourceID, s.AddedAt = before.Reader, before.SourceID, before.AddedAt
 	if s.Title, err = naming.Title(s.Title); err != nil {
@@ -146,11 +148,11 @@ func checkInterval(d time.Duration) error {
 	return nil
 }
 
-// replan plans the next check of a source again.
+// replan plans the next check of a source again, because an input of the plan changed.
 func (r editor) replan(ctx context.Context, id int64) error {
 	_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
 		if s.State.CheckedAt.IsZero() && s.State.Gone == nil {
-			return nil // it is due already
+			return nil // the first check is already due
 		}
 		s.State, _ = polling.Plan(s.State, r.now(), polling.Options{Jitter: rand.Float64()})
 		s.NextAt = s.State.DueAt()
@@ -163,8 +165,9 @@ func (r editor) replan(ctx context.Context, id int64) error {
 }
 
 // SetLogin sets the login of a source that a user follows (the zero Login: none). A source with a
-// login belongs to one user. Adding or removing a login therefore moves the subscription to
-// another source. Errors: fault.NotFound, Invalid, Unavailable (this server has no key).
+// login belongs to one user, so adding or removing a login moves the subscription to another
+// source. Errors: fault.NotFound: the user does not follow the source; Invalid: the login is not
+// valid; Unavailable: this server has no key.
 func (r *River) SetLogin(ctx context.Context, user string, source int64, l Login) (Followed, error) {
 	r.Init()
 	if err := l.Check(); err != nil {
@@ -198,7 +201,7 @@ func (r *River) SetLogin(ctx context.Context, user string, source int64, l Login
 	return editor{r}.moveTo(ctx, f, sealed)
 }
 
-// moveTo makes the user follow the same URL as another source.
+// moveTo moves a subscription to another source with the same URL and the login l.
 func (r editor) moveTo(ctx context.Context, f Followed, l Login) (Followed, error) {
 	now := r.now()
 	s := Source{ID: SourceID(f.Source.URL), URL: f.Source.URL, Login: l, State: polling.New(f.Source.URL, now), About: f.Source.About, CreatedAt: now, NextAt: now}
@@ -218,9 +221,9 @@ func (r editor) moveTo(ctx context.Context, f Followed, l Login) (Followed, erro
 	return r.findFollowed(ctx, f.Reader, s.ID)
 }
 
-// Revive resumes the checks of a source that is gone or failing. Errors: fault.NotFound; Conflict:
-// it is neither; TooMany, with RetryAfter: it was checked just now, or its server asked for a
-// pause.
+// Revive resumes the checks of a source that is gone or failing. Errors: fault.NotFound: the user
+// does not follow the source; Conflict: the source is neither gone nor failing; TooMany, with
+// RetryAfter: the source was just checked, or its server asked for a pause.
 func (r *River) Revive(ctx context.Context, user string, source int64) (Followed, error) {
 	r.Init()
 	return editor{r}.changeState(ctx, user, source, func(s *Source, now time.Time) error {
@@ -237,8 +240,8 @@ func (r *River) Revive(ctx context.Context, user string, source int64) (Followed
 	})
 }
 
-// Undo moves a source back to its previous URL. Errors: fault.NotFound; Conflict: it was not
-// moved.
+// Undo moves a source back to its previous URL. Errors: fault.NotFound: the user does not follow
+// the source; Conflict: the source did not move.
 func (r *River) Undo(ctx context.Context, user string, source int64) (Followed, error) {
 	r.Init()
 	var left string
@@ -256,7 +259,7 @@ func (r *River) Undo(ctx context.Context, user string, source int64) (Followed, 
 	return f, err
 }
 
-// changeState changes the state of a source that the user follows.
+// changeState changes the State of a source that the user follows.
 func (r editor) changeState(ctx context.Context, user string, source int64, change func(s *Source, now time.Time) error) (Followed, error) {
 	if _, err := r.findFollowed(ctx, user, source); err != nil {
 		return Followed{}, err
@@ -275,7 +278,7 @@ func (r editor) changeState(ctx context.Context, user string, source int64, chan
 	return r.findFollowed(ctx, user, source)
 }
 
-// Subscriptions lists the subscriptions of a user by name.
+// Subscriptions lists the subscriptions of a user in the order of q.Sort.
 func (r *River) Subscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error) {
 	r.Init()
 	list, err := r.Store.RiverSubscriptions(ctx, q)
@@ -285,8 +288,8 @@ func (r *River) Subscriptions(ctx context.Context, q SubscriptionQuery) ([]Follo
 	return list, editor{r}.addNextChecks(ctx, list)
 }
 
-// Find returns the subscription of a user by URL, or by ID in decimal. A fault.NotFound names
-// similar ones.
+// Find returns the subscription of a user by the feed's URL, or by the source's ID in decimal.
+// fault.NotFound: the user does not follow the feed; the message names similar subscriptions.
 func (r *River) Find(ctx context.Context, user, what string) (Followed, error) {
 	r.Init()
 	what = strings.TrimSpace(what)
@@ -314,7 +317,7 @@ func (r *River) Find(ctx context.Context, user, what string) (Followed, error) {
 	return Followed{}, editor{r}.notFollowedError(ctx, user, what, a)
 }
 
-// notFollowedError returns an error that names similar subscriptions.
+// notFollowedError returns a fault.NotFound that names similar subscriptions.
 func (r editor) notFollowedError(ctx context.Context, user, what string, a location.Location) error {
 	words := []string{what}
 	if len(a.URLs) > 0 {
@@ -342,7 +345,7 @@ func (r editor) notFollowedError(ctx context.Context, user, what string, a locat
 	return fault.New(fault.NotFound, "You do not follow %s.", location.Brief(what))
 }
 
-// followedSet is a cached result of Following and its expiry.
+// followedSet is a cached result of Following, with the time at which it expires.
 type followedSet struct {
 	set   map[int64]bool
 	until time.Time
@@ -350,11 +353,11 @@ type followedSet struct {
 
 const (
 	followedFor = 2 * time.Second
-	maxFollowed = 1000 // users with a cached set
+	maxFollowed = 1000 // maximum number of users with a cached set
 )
 
-// Following returns the set of sources that a user follows. It may be up to followedFor old, and
-// must not be changed.
+// Following returns the set of IDs of the sources that a user follows. The set may be as old as
+// followedFor. The caller must not change it.
 func (r *River) Following(ctx context.Context, user string) (map[int64]bool, error) {
 	r.Init()
 	now := r.now()
@@ -377,7 +380,7 @@ func (r *River) Following(ctx context.Context, user string) (map[int64]bool, err
 	return set, nil
 }
 
-// forget drops a user's cached set of Following.
+// forget removes the cached result of Following for a user.
 func (r *River) forget(user string) {
 	r.listState.mu.Lock()
 	defer r.listState.mu.Unlock()

@@ -317,7 +317,7 @@ func TestStoredItemsCanBeMarkedAndSearched(t *testing.T) {
 func TestLoginIsNeverSentToTheHostOfAMovedFeed(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
+	fulltest.SkipUnderRace(t) // the test simulates many days; shorter tests run the same goroutines under the race detector
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, locked("ann", "secret", rss("", "a")))
 		h.add(river.Request{URL: feedURL, Login: river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "secret"}})

@@ -117,7 +117,7 @@ func TestUndoOfMarkAllReadExpiresAfterAMinute(t *testing.T) {
 			wait time.Duration
 			want fault.Code
 		}{{river.UndoWithin + time.Second, fault.Conflict}, {river.UndoWithin, 0}} {
-			to := time.Now().UTC() // when the page with the button was rendered
+			to := time.Now().UTC() // the time at which the page with the button was rendered
 			w.advance(10 * time.Minute)
 			if err := w.river.MarkAllRead(t.Context(), "ann", 0, "", to); err != nil {
 				t.Fatal(err)

@@ -8,12 +8,12 @@ import (
 	"cloudburst/feed/polling"
 )
 
-// Unify moves the sources whose URL begins with prefix, which is another origin of this program, to
-// their canonical URL. A source keeps its items, unless its canonical URL is a source already, or
-// renewed reports that the IDs of its items contain the old name. Then users follow the canonical
-// source instead, and their starred items stay. Unify fetches nothing, and a second call continues
-// after an interruption. users returns all users who may follow something; it is called only when
-// subscriptions move.
+// Unify moves sources to their canonical URL if their URL begins with prefix, which is another
+// origin of this program. A moved source keeps its items, with two exceptions: a source with the
+// canonical URL exists, or renewed reports that the IDs of the items contain the old name. Then
+// the users follow the canonical source instead, and their starred items stay. Unify fetches
+// nothing. If a call is interrupted, the next call continues. users returns all users who may
+// follow a feed; Unify calls users only if subscriptions move.
 //
 // spec:cloudburst#own-names
 func (r *River) Unify(ctx context.Context, prefix string, renewed func(url string) bool, users func(context.Context) ([]string, error)) error {
@@ -32,7 +32,7 @@ func (r *River) Unify(ctx context.Context, prefix string, renewed func(url strin
 	}
 }
 
-// unifier joins sources that are one feed under two names of this program.
+// unifier merges sources that are the same feed under two names of this program.
 type unifier struct{ *River }
 
 func (r unifier) unify(ctx context.Context, from string, renewed bool, users func(context.Context) ([]string, error)) error {
@@ -54,14 +54,14 @@ func (r unifier) unify(ctx context.Context, from string, renewed bool, users fun
 		return r.moveSubscriptions(ctx, old.ID, target, users)
 	}
 	_, err = r.Store.ChangeSource(ctx, old.ID, func(s *Source) error {
-		// Validators belong to the URL that sent them.
+		// Validators are valid only for the URL whose server sent them.
 		s.State.URL, s.State.Validators, s.State.Evidence, s.State.Candidate = to, polling.Validators{}, polling.Evidence{}, nil
 		return nil
 	})
 	return err
 }
 
-// publicAt returns the source at url without a login.
+// publicAt returns the source without a login whose current URL is url.
 func (r unifier) publicAt(ctx context.Context, url string) (Source, bool, error) {
 	list, err := r.Store.SourcesAt(ctx, url)
 	i := slices.IndexFunc(list, func(s Source) bool { return s.URL == url && !s.Private() })
@@ -71,7 +71,7 @@ func (r unifier) publicAt(ctx context.Context, url string) (Source, bool, error)
 	return list[i], true, nil
 }
 
-// moveSubscriptions moves all subscriptions of the source old to target.
+// moveSubscriptions moves all subscriptions of the source old to the source target.
 func (r unifier) moveSubscriptions(ctx context.Context, old int64, target Source, users func(context.Context) ([]string, error)) error {
 	names, err := users(ctx)
 	if err != nil {

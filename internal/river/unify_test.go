@@ -9,7 +9,8 @@ import (
 	"cloudburst/internal/river"
 )
 
-// The test starts like a server of an earlier version, which treated each name as a separate feed.
+// The test starts with data of an earlier version, which stored each name of the server as a
+// separate feed.
 func TestFeedsStoredUnderTwoServerNamesAreMerged(t *testing.T) {
 	t.Parallel()
 	const alias, own = "http://alias.test/", "http://own.test/"
@@ -42,7 +43,7 @@ func TestFeedsStoredUnderTwoServerNamesAreMerged(t *testing.T) {
 		}
 		one.Store(true)
 		users := func(context.Context) ([]string, error) { return []string{"", "ann", "bob"}, nil }
-		for range 2 { // the second call has nothing to do
+		for range 2 { // the second call finds nothing to do
 			if err := h.river.Unify(t.Context(), alias, func(url string) bool { return url == alias+"renewed" }, users); err != nil {
 				t.Fatal(err)
 			}

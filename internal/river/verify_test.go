@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// announce pushes the feed to the river, and waits until the push was handled.
+// announce pushes the feed to the river, and waits until the river has handled the push.
 func (w *harness) announce() {
 	w.t.Helper()
 	if known, err := w.river.ReceivePush(w.t.Context(), feedURL, "notify-rsscloud"); !known || err != nil {
@@ -23,8 +23,8 @@ func (w *harness) announce() {
 	w.advance(500 * time.Millisecond)
 }
 
-// modifiedOrigin serves a feed like a file server: with Last-Modified, in whole seconds. While
-// status is not zero it answers with that status.
+// modifiedOrigin serves a feed as a file server does: with Last-Modified in whole seconds. If its
+// status is not zero, it answers with that status instead.
 type modifiedOrigin struct {
 	nettest.Origin
 	status atomic.Int32
@@ -154,8 +154,8 @@ func TestManualRefreshReadsInFullWithoutAProvenETag(t *testing.T) {
 	})
 }
 
-// The second change happens in the same second as the first, with the same Last-Modified. The
-// server fails all announced checks, and then answers 304 to a planned one.
+// The second change happens in the same second as the first, so it has the same Last-Modified.
+// The server fails all checks after announcements, and then answers 304 to a planned check.
 func TestPlannedCheckAfterAFailedPushCheckReadsInFull(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{500, 503} {
@@ -165,7 +165,7 @@ func TestPlannedCheckAfterAFailedPushCheckReadsInFull(t *testing.T) {
 			o.Set([]byte(rss("", "c", "b", "a")))
 			o.status.Store(int32(status))
 			w.announce()
-			w.advance(5 * time.Second) // the follow-up
+			w.advance(5 * time.Second) // wait for the follow-up check
 			w.requests()
 			if s := titles(w.items(feedURL)); s != "b a" || !w.source(feedURL).State.Push.Pending {
 				t.Fatalf("%d: the items are %s", status, s)
@@ -200,7 +200,7 @@ func anyCheck(list []river.Check, cause polling.Cause, asked string) bool {
 	return false
 }
 
-// A check by hand replaces an announced one that has not started.
+// A manual check replaces a pushed check that has not started.
 func TestPushStaysPendingAfterAFailedManualRefresh(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
@@ -221,7 +221,7 @@ func TestPushStaysPendingAfterAFailedManualRefresh(t *testing.T) {
 	})
 }
 
-// The second change is not announced: it happens in the same second as the first.
+// The second change is not announced. It happens in the same second as the first change.
 func TestFeedModifiedSecondsAgoIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	t.Run("", func(t *testing.T) { recentChange(t, func(*harness) {}) })
@@ -253,7 +253,7 @@ func recentChange(t *testing.T, meanwhile func(*harness)) {
 	})
 }
 
-// A page that is generated for each request always seems to have changed just now.
+// A page that is generated for each request always has a recent Last-Modified.
 func TestFeedModifiedAtEveryRequestIsCheckedTwiceAfterAPush(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
@@ -284,7 +284,7 @@ func TestFeedModifiedAtEveryRequestIsCheckedTwiceAfterAPush(t *testing.T) {
 func TestFollowUpCheckIgnoresSkippedHours(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
-		const skipping = `<skipHours><hour>0</hour><hour>1</hour><hour>2</hour></skipHours>` // a synctest bubble starts at midnight
+		const skipping = `<skipHours><hour>0</hour><hour>1</hour><hour>2</hour></skipHours>` // the clock of a synctest bubble starts at midnight
 		o.Set([]byte(rss(skipping, "b", "a")))
 		w.announce()
 		o.Set([]byte(rss(skipping, "c", "b", "a")))
@@ -328,7 +328,7 @@ func TestAccepted304IsVerifiedWithinAnHour(t *testing.T) {
 		w.advance(time.Minute)
 		w.serve(feedURL, tagged(rss(daily, "b", "a"), `"v2"`))
 		w.announce()
-		w.serve(feedURL, tagged(rss(daily, "c", "b", "a"), `"v2"`)) // from now on the ETag is wrong
+		w.serve(feedURL, tagged(rss(daily, "c", "b", "a"), `"v2"`)) // from now on, the ETag stays the same when the content changes
 		w.announce()
 		if s := titles(w.items(feedURL)); s != "b a" {
 			t.Fatalf("after a 304 the items are %s", s)

@@ -11,20 +11,21 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// listState is the state in memory of lists, forwardings and followed sources.
+// listState contains the state of lists, forwardings and followed sources that exists only in
+// memory.
 type listState struct {
 	mu        sync.Mutex
-	addresses map[string]chan struct{} // addresses that are being fetched for the first time
+	addresses map[string]chan struct{} // key: URL that is being fetched for the first time; value: closed when the fetch ends
 	following map[string]followedSet
-	importing map[string]bool // users with an import in progress
-	// importSlots has an element for each import that is being written.
+	importing map[string]bool // key: name of a user with an import in progress
+	// importSlots contains one element for each import that is being written.
 	importSlots chan struct{}
 }
 
 const (
 	listsAtOnce       = 4
 	forwardingsAtOnce = 16
-	panicRetry        = 6 * time.Hour // until work that panicked is tried again
+	panicRetry        = 6 * time.Hour // wait before work that caused a panic is tried again
 )
 
 // listLoop checks due reading lists.
@@ -53,7 +54,7 @@ func (r runner) forwardLoop(ctx context.Context) {
 	loop.Run(ctx)
 }
 
-// caught postpones work that panicked.
+// caught logs a panic and postpones the work that caused it.
 func (r runner) caught(panicked any, stack []byte, putOff func(context.Context) (bool, error)) {
 	r.logger().Error("panic during the work on a reading list or forwarding", "panic", fmt.Sprint(panicked), "stack", string(stack))
 	ctx, cancel := saveContext(context.Background())
@@ -66,7 +67,7 @@ func (r runner) failed(ctx context.Context, doing string, err error) {
 	r.logError(ctx, "cannot "+doing, err)
 }
 
-// logError logs an error that no caller handles.
+// logError logs an error that is not returned to a caller.
 func (r *River) logError(ctx context.Context, what string, err error) {
 	if err == nil || ctx.Err() != nil || r.Log == nil {
 		return
@@ -74,7 +75,8 @@ func (r *River) logError(ctx context.Context, what string, err error) {
 	r.Log.Error(what, "code", fault.CodeOf(err).String(), "err", err)
 }
 
-// saveContext returns a context for storing results, also while the program stops.
+// saveContext returns a context for storing results that remains valid for five seconds after the
+// program begins to stop.
 func saveContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 }

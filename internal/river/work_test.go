@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// panicking is a Fetcher and a Sender that panics on one document, and on every forwarding.
+// panicking is a Fetcher and a Sender. It panics on one document and on every forwarding.
 type panicking struct {
 	river.Fetcher
 	forwards *atomic.Int64

@@ -8,13 +8,13 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// The limits may only shrink.
+// If a change needs fewer allocations, lower the limits.
 func TestAllocationsPerConvertedItemAreBounded(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	c := NewConverter()
 	for _, k := range []struct {
 		kind  feedtest.Kind
-		limit float64 // allocations per item
+		limit float64 // maximum number of allocations per item
 	}{
 		{feedtest.RSSContent, 5.2}, {feedtest.AtomHTML, 4.6}, {feedtest.Podcast, 3.6},
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// contents returns the stored content of a document's items.
+// contents returns the Content of each item of a document.
 func contents(t *testing.T, doc string) []Content {
 	t.Helper()
 	r := NewConverter()
@@ -147,7 +147,7 @@ func TestItemContentIsLimitedInSize(t *testing.T) {
 	}
 }
 
-// size returns the number of nested items and their depth.
+// size returns the number of nested items and their maximum depth.
 func size(c Content) (n, depth int) {
 	for _, in := range c.Nested {
 		m, d := size(in)

@@ -26,7 +26,7 @@ type Full struct {
 }
 
 // ShowFull makes the full text the content of the entry, if there is a full text. Call it only
-// for output that nobody but the user sees, because Cloudburst must not publish the text of
+// for output that is visible to this user alone, because Cloudburst must not publish the text of
 // another site.
 //
 // spec:cloudburst#full-text-once

@@ -12,7 +12,7 @@ import (
 	"cloudburst/feed"
 )
 
-// mergeRig has the stored items of one feed, for tests of merging without a store.
+// mergeRig holds the stored items of one feed, so that tests can merge documents without a store.
 type mergeRig struct {
 	items map[int64]Item
 	last  []Known
@@ -26,7 +26,7 @@ func newMergeRig() *mergeRig {
 
 const rigID = 42
 
-// merge merges a document, an hour after the last one.
+// merge merges a document as a check does that runs one hour after the last one.
 func (s *mergeRig) merge(f *feed.Feed, partial bool) Merged {
 	s.now = s.now.Add(time.Hour)
 	m := Merge{
@@ -55,7 +55,8 @@ func (s *mergeRig) merge(f *feed.Feed, partial bool) Merged {
 	return out
 }
 
-// list returns the displayed items, newest first: * edited, - withdrawn.
+// list returns the displayed items, newest first. It marks edited items with * and withdrawn
+// items with -.
 func (s *mergeRig) list() string {
 	all := slices.SortedFunc(maps.Values(s.items), func(a, b Item) int { return b.At.Compare(a.At) })
 	var out []string
@@ -72,7 +73,8 @@ func (s *mergeRig) list() string {
 	return strings.Join(out, " ")
 }
 
-// docOf returns a feed with items "id=title@hour"; title and hour are optional.
+// docOf returns a feed. Each word has the form "id=title@hour", where title and hour are
+// optional.
 func docOf(words ...string) *feed.Feed {
 	f := &feed.Feed{Format: feed.RSS}
 	for _, w := range words {
@@ -207,14 +209,14 @@ func TestItemsOfTheFirstCheckAreSortedByDateAndLaterItemsByCheckTime(t *testing.
 	}
 }
 
-// FuzzMerge checks two properties: no new item is lost, and the same document twice changes
-// nothing.
+// FuzzMerge checks two properties: Merge loses no new item, and merging the same document twice
+// changes nothing.
 func FuzzMerge(f *testing.F) {
 	f.Add("a b c", "d a b", "a")
 	f.Add("a@1 b@2 c@3", "b@2 d@4", "a=x b=y")
 	f.Add("1=x 2=y 3=z", "4=x 5=y 6=z 7=w", "")
 	f.Add("a a b=a", "a=b b=a", "c a=b")
-	f.Add("a", "a", "b=a c=a") // the renamed item has a new copy
+	f.Add("a", "a", "b=a c=a") // a renamed item, and a new item with the same content
 	f.Fuzz(func(t *testing.T, one, two, three string) {
 		s := newMergeRig()
 		shown := map[string]bool{}
@@ -252,13 +254,13 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// first reports whether item j is the first with its ID.
+// first reports whether item j is the first item with its ID.
 func first(f *feed.Feed, j int) bool {
 	return slices.IndexFunc(f.Items, func(it feed.Item) bool { return it.ID == f.Items[j].ID }) == j
 }
 
-// An item without an ID is stored under a hash of its texts, which earlier versions computed from
-// the resolved texts. Such an item is found again even if it was edited since.
+// An item without an ID is stored under a hash of its texts. Earlier versions computed the hash
+// from the resolved texts. Merge must find such an item again, even if the item was edited since.
 func TestItemsStoredUnderFormerHashedIDsAreNotNew(t *testing.T) {
 	t.Parallel()
 	read := func(body, url string) *feed.Feed {

@@ -8,7 +8,7 @@ func TestFastURLParserMatchesSlowParser(t *testing.T) {
 	for _, begin := range parts {
 		for i := range len(parts) * len(parts) * len(parts) {
 			raw := begin + parts[i%len(parts)] + parts[i/len(parts)%len(parts)] + parts[i/len(parts)/len(parts)]
-			// With a space before it, the URL is parsed.
+			// The space before the URL makes WebURL parse it instead of using the fast path.
 			if got, want := WebURL(raw), WebURL(" "+raw); got != want {
 				t.Fatalf("%q becomes %q, and %q after a space", raw, got, want)
 			}

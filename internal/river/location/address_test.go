@@ -99,7 +99,7 @@ func TestReadExtractsCredentialsFromURL(t *testing.T) {
 	}
 }
 
-// Operators also see the causes of an error.
+// The message for users and the cause that operators see must not state the same reason.
 func TestURLErrorStatesItsCauseOnce(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"http://", "http://0x7f.1/", "http://a.example:99999/"} {
@@ -114,7 +114,7 @@ func TestWebFingerDocumentNamesFeedAndPage(t *testing.T) {
 	const query = "https://b.example/.well-known/webfinger?resource=acct%3Aa%40b.example"
 	feed, page, ok := Account(query, []byte(`{"links":[{"rel":"http://schemas.google.com/g/2010#updates-from","href":"https://b.example/a.xml"},{"rel":"http://webfinger.net/rel/profile-page","href":"`+query+`"}]}`))
 	if feed != "https://b.example/a.xml" || page != "" || !ok {
-		t.Errorf("%q %q %t", feed, page, ok) // a page that asks again would never end
+		t.Errorf("%q %q %t", feed, page, ok) // following a page that is a query again would never end
 	}
 	for _, other := range []string{"https://b.example/", "https://b.example/.well-known/webfinger", "https://b.example/.well-known/webfinger?resource=https://b.example/"} {
 		if _, _, ok := Account(other, []byte(`{"subject":"acct:a@b"}`)); ok {

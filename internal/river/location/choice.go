@@ -8,25 +8,25 @@ import (
 	"unicode"
 )
 
-// Choice is one feed of a page that has several.
+// Choice is one of several feeds that a page links to.
 type Choice struct {
 	URL    string
 	Title  string
 	Format string
-	Kind   string // "feed", "comments", …
+	Kind   string // what the feed contains: "feed" (posts), "comments", …
 }
 
-// group is one feed of a page in all formats that the page links to.
+// group collects the links of a page to one feed, which may exist in several formats.
 type group struct {
 	best    Choice
 	key     string
 	formats map[string]bool
-	bases   map[string]bool // URL paths without the file extension
+	bases   map[string]bool // paths of the URLs, without the file extension
 }
 
-// MergeFormats keeps one choice per feed. Choices are one feed when they have the same title, and
-// either differ in format or have URLs that differ only in the extension. The first choice in RSS
-// or Atom stays, else the first.
+// MergeFormats keeps one choice per feed. Two choices are the same feed if they have the same
+// title, and either differ in format or have URLs that differ only in the extension. MergeFormats
+// keeps the first choice of a feed in RSS or Atom, or else the first choice.
 //
 // spec:cloudburst#page-formats
 func MergeFormats(list []Choice) []Choice {
@@ -59,11 +59,11 @@ func (g *group) has(c Choice, key, base string) bool {
 
 func preferred(format string) bool { return format == "RSS" || format == "Atom" }
 
-// formatWords matches words in a title that name a format and not a feed.
+// formatWords matches the words in a title that name a format instead of describing the feed.
 var formatWords = regexp.MustCompile(`(?i)\b(?:(?:rss|atom|rdf|json|xml)(?:[\s-]*(?:feed|\d+(?:\.\d+)*))?|feed|cdf|scriptingnews|as saved)\b`)
 
-// feedKey returns what all formats of a feed have in common: the kind, the origin, and the title
-// without format names.
+// feedKey returns the properties that all formats of a feed share: the kind, the origin, and the
+// title without the names of formats.
 func feedKey(c Choice) string {
 	title := formatWords.ReplaceAllString(strings.ToLower(c.Title), " ")
 	words := strings.FieldsFunc(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })

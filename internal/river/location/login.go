@@ -12,19 +12,20 @@ import (
 // Kinds of Login.
 const (
 	Basic  = "basic"
-	Token  = "token" // Authorization: Bearer
+	Token  = "token" // sent as "Authorization: Bearer"
 	WSSE   = "wsse"
 	Header = "header"
 )
 
 // Login is a login at the server of a feed.
 type Login struct {
-	Kind   string `json:"kind,omitempty"`   // one of the kinds; "": none
-	Name   string `json:"name,omitempty"`   // user name (basic, wsse), or name of the header
-	Secret string `json:"secret,omitempty"` // sealed with River.Key, except in a user's input; never shown again
+	Kind   string `json:"kind,omitempty"`   // Basic, Token, WSSE or Header; "": no login
+	Name   string `json:"name,omitempty"`   // user name (Basic, WSSE) or name of the header field (Header)
+	Secret string `json:"secret,omitempty"` // encrypted with River.Key, except in the input of a user; never displayed again
 }
 
-// Header returns the header fields that a login with its plain secret adds to one request.
+// Header returns the header fields that the login adds to one request. Secret must be in clear
+// text.
 func (l Login) Header(now time.Time) http.Header {
 	h := http.Header{}
 	switch l.Kind {
@@ -42,7 +43,7 @@ func (l Login) Header(now time.Time) http.Header {
 	return h
 }
 
-// Check checks a login that a user entered.
+// Check validates a login that a user entered.
 func (l Login) Check() error {
 	switch l.Kind {
 	case "":
@@ -68,8 +69,8 @@ func (l Login) Check() error {
 
 func isControl(c rune) bool { return c < ' ' || c == 0x7f }
 
-// isHeader reports a header name that a login may set: a valid token that neither frames the
-// request nor controls the check.
+// isHeader reports whether a login may set the header field name. The name must be a valid token.
+// A login must not set a field that frames the request or controls the check.
 func isHeader(name string) bool {
 	if name == "" || len(name) > 100 {
 		return false

@@ -8,8 +8,8 @@ import (
 	"encoding/base64"
 )
 
-// Seal encrypts the plain secret of a login for the store with a 32-byte key. Kind and Name are
-// bound to it, so a modified row cannot be decrypted. fault.Unavailable: there is no key.
+// Seal encrypts the secret of a login with a 32-byte key, for the store. The encryption covers
+// Kind and Name, so a modified row cannot be decrypted. fault.Unavailable: there is no key.
 func Seal(key []byte, l Login) (Login, error) {
 	if l.Kind == "" {
 		return Login{}, nil
@@ -24,7 +24,7 @@ func Seal(key []byte, l Login) (Login, error) {
 	return l, nil
 }
 
-// Unseal decrypts the secret of a login.
+// Unseal decrypts the secret of a login. fault.Unavailable: there is no key.
 func Unseal(key []byte, l Login) (Login, error) {
 	if l.Kind == "" {
 		return Login{}, nil

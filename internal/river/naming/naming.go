@@ -14,12 +14,12 @@ import (
 
 // Limits of names.
 const (
-	LongestTitle    = 200 // characters of a user's own title
-	LongestCategory = 60  // characters of the name of a category
-	MostCategories  = 20  // categories of one subscription
+	LongestTitle    = 200 // maximum number of characters in the title that a user gives a feed
+	LongestCategory = 60  // maximum number of characters in the name of a category
+	MostCategories  = 20  // maximum number of categories of one subscription
 )
 
-// Title checks and normalizes a user's own title.
+// Title validates and normalizes the title that a user gives a feed.
 func Title(s string) (string, error) {
 	if strings.ContainsFunc(strings.TrimSpace(s), func(c rune) bool { return unicode.IsControl(c) }) {
 		return "", fault.New(fault.Invalid, "A title may not have control characters in it.")
@@ -31,8 +31,8 @@ func Title(s string) (string, error) {
 	return s, nil
 }
 
-// Category checks and normalizes the name of a category. A name is part of URLs and of OPML
-// category paths, so it must not have a slash.
+// Category validates and normalizes the name of a category. The name is part of URLs and of OPML
+// category paths, so it must not contain a slash.
 func Category(s string) (string, error) {
 	if strings.ContainsFunc(strings.TrimSpace(s), func(c rune) bool { return unicode.IsControl(c) }) {
 		return "", fault.New(fault.Invalid, "The name of a category may not have control characters in it.")
@@ -50,8 +50,8 @@ func Category(s string) (string, error) {
 	return s, nil
 }
 
-// CategoryOf converts a name from another program to the name of a category; "" when nothing
-// remains.
+// CategoryOf converts a name from another program to the name of a category. It returns "" if no
+// valid character remains.
 func CategoryOf(s string) string {
 	s = strings.ReplaceAll(text.PlainLine(s), "/", "-")
 	if utf8.RuneCountInString(s) > LongestCategory {
@@ -66,7 +66,7 @@ func CategoryOf(s string) string {
 // TitleOf converts a name from another program to a title.
 func TitleOf(s string) string { return text.ClipRunes(text.PlainLine(s), LongestTitle) }
 
-// Categories checks, sorts and deduplicates the categories of a subscription.
+// Categories validates, sorts and deduplicates the categories of a subscription.
 func Categories(list []string) ([]string, error) {
 	var out []string
 	for _, name := range list {

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	maxMatch = 500 // bytes
-	maxTerms = 10  // terms of one kind, feed: or category:
+	maxMatch = 500 // maximum size of a search in bytes
+	maxTerms = 10  // maximum number of terms of one kind (feed: or category:)
 )
 
 // Words is a parsed search.
 type Words struct {
-	Rest                  string // words to search for in the items
+	Rest                  string // words that an item must contain
 	Feeds, Categories     []string
 	Starred, Unread, Read bool
 }
 
-// Read parses the terms feed:…, category:… and is:… of a search; their values may be quoted.
-// Error: fault.Invalid.
+// Read parses the terms feed:…, category:… and is:… of a search. Their values may be quoted.
+// fault.Invalid: the search is too long or contains an invalid term.
 func Read(match string) (Words, error) {
 	var w Words
 	if len(match) > maxMatch {
@@ -57,8 +57,8 @@ func Read(match string) (Words, error) {
 	return w, nil
 }
 
-// cutWord cuts s after its first word. White space within quotes is part of a word; an unclosed
-// quote extends to the end.
+// cutWord cuts s after its first word. White space in quotes belongs to the word. A quote that is
+// not closed extends to the end.
 func cutWord(s string) (word, after string) {
 	quoted := false
 	for i, c := range s {

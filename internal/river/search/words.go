@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	maxWordLen = 64 // bytes; the rest is ignored
-	maxSought  = 64 // words per search
-	minPrefix  = 3  // letters; a shorter prefix matches half of all words
+	maxWordLen = 64 // maximum size of a word in bytes; the rest of a longer word is ignored
+	maxSought  = 64 // maximum number of words per search
+	minPrefix  = 3  // minimum number of letters in a prefix; a shorter prefix would match half of all words
 
-	firstAlone = 0x0e00 // first letter of Thai; from here on, scripts without spaces between words
+	firstAlone = 0x0e00 // first letter of Thai; all scripts without spaces between words start here or later
 )
 
-// Split calls word for each word of a text, in lowercase and without accents, until it returns
-// false. Scripts without spaces between words have one word per letter, so that a word of theirs is
-// searched for as a phrase.
+// Split calls word for each word of a text, in lowercase and without accents, until word returns
+// false. In a script without spaces between words, each letter is a word with alone set. A search
+// treats several such letters as a phrase.
 func Split(text string, word func(w string, alone bool) bool) {
 	var b []byte
 	flush := func() bool {
@@ -62,20 +62,21 @@ func Split(text string, word func(w string, alone bool) bool) {
 	flush()
 }
 
-// IsAlone reports whether a letter is a word of its own, because its script has no spaces between words.
+// IsAlone reports whether a letter is a word of its own, because its script has no spaces between
+// words.
 func IsAlone(r rune) bool {
 	return r >= firstAlone && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && unicode.IsLetter(r)
 }
 
-// Term is a term of a search: consecutive words.
+// Term is one term of a search: a word, or consecutive words.
 type Term struct {
 	Words []string
-	Open  bool // the last word may be a prefix
+	Open  bool // true if the last word may be a prefix
 	Not   bool
 }
 
-// Terms parses the words of a search. "…" is a phrase; an item with -word does not match. It returns
-// fault.Invalid if there is nothing to search for.
+// Terms parses the words of a search. "…" is a phrase, and -word excludes items with the word.
+// fault.Invalid: there is no word to search for.
 func Terms(text string) ([]Term, error) {
 	var terms []Term
 	found, all := false, 0
@@ -107,7 +108,7 @@ func Terms(text string) ([]Term, error) {
 	return terms, nil
 }
 
-// cutTerm splits a word or a phrase off the start of a text.
+// cutTerm cuts a word or a phrase off the start of a text.
 func cutTerm(text string) (term, rest string, open bool) {
 	const quotes = "\"“”„«»"
 	if first, size := utf8.DecodeRuneInString(text); strings.ContainsRune(quotes, first) {
