@@ -18,31 +18,32 @@ import (
 	"cloudburst/internal/web/adminui"
 )
 
-// backupFolder, in the data folder, contains the backups that administrators make on the pages.
+// backupFolder is the folder, within the data folder, for the backups that administrators make on
+// the pages.
 const backupFolder = "backups"
 
-// findingsWithin limits the time for checking the installation, because the request to our public
-// URL may take long.
+// findingsWithin is the maximum time for checking the installation on a page, because the request
+// to the server's own public URL may be slow.
 const findingsWithin = 3 * time.Second
 
 // registration is the name of the setting that opens registration.
 const registration = "accounts.registration"
 
-// fetchGuard returns the guard of requests that read feeds.
+// fetchGuard returns the guard for outgoing requests that read feeds.
 func (a *App) fetchGuard() *fetch.Guard {
 	return &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners, Blocks: a.admin}
 }
 
-// callbackGuard returns the guard of requests to URLs from unknown clients.
+// callbackGuard returns the guard for outgoing requests to URLs that unknown clients send.
 func (a *App) callbackGuard() *fetch.Guard {
 	return &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.names.Listeners, Blocks: a.admin, Callback: true}
 }
 
-// administering connects the actions of administrators.
+// administering connects the actions of administrators with the rest of the program.
 type administering struct{ *App }
 
-// newAdmin creates the actions of administrators. Call it before the guards are created, which use
-// its blocks.
+// newAdmin creates the actions of administrators. Call newAdmin before the guards are created,
+// because they use the blocks that administrators set.
 func (a administering) newAdmin(st store.Store) {
 	a.admin = &admin.Admin{
 		Store: st, Now: a.clock.Now, Log: a.log, Settings: map[string]admin.Setting{registration: {
@@ -55,15 +56,16 @@ func (a administering) newAdmin(st store.Store) {
 	}
 }
 
-// openAdmin loads what administrators stored, and connects the actions with the other components.
+// openAdmin loads the data that administrators stored, and connects their actions with the other
+// components.
 func (a administering) openAdmin(ctx context.Context) error {
 	a.admin.Users = a.accounts
 	a.accounts.Deleting = a.unfollowAll
 	return a.admin.Load(ctx)
 }
 
-// unfollowAll ends the subscriptions and the domain of a user who is about to be deleted. Feeds
-// without other followers are then no longer read, and hubs no longer notify this server of them.
+// unfollowAll ends the subscriptions and the domain of a user who is about to be deleted. After
+// that, feeds without other followers are not read, and hubs do not notify this server of them.
 func (a administering) unfollowAll(ctx context.Context, user string) error {
 	if err := hosting(a).dropHost(ctx, user); err != nil {
 		return err
@@ -88,7 +90,8 @@ func (a administering) unfollowAll(ctx context.Context, user string) error {
 	return nil
 }
 
-// followAdmin loads the blocks, the settings and the domains of authors that administrators changed on other nodes.
+// followAdmin regularly loads the blocks, settings and domains of authors, because administrators
+// can change them on other nodes.
 func (a administering) followAdmin(ctx context.Context) {
 	if a.cfg.Database == "" {
 		return
@@ -127,7 +130,7 @@ func (a administering) administration() *adminui.Options {
 	return o
 }
 
-// configured lists the settings of the program, for its operator.
+// configured lists the settings of the program for the operator's API.
 func (a administering) configured() []client.Setting {
 	all := []client.Setting{}
 	for _, s := range a.settings() {
@@ -136,7 +139,7 @@ func (a administering) configured() []client.Setting {
 	return all
 }
 
-// settings lists the settings with their configured values, for administrators.
+// settings lists the settings with their configured values for the administrator pages.
 func (a administering) settings() (all []adminui.Setting) {
 	for _, v := range a.cfg.Values {
 		if v.Client {

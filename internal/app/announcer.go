@@ -15,7 +15,8 @@ import (
 	"cloudburst/internal/store"
 )
 
-// newAnnouncer creates the sender of pings about local saves to other servers.
+// newAnnouncer creates the sender of pings to other servers about feeds that are saved on this
+// server.
 func (a *App) newAnnouncer(st store.Store) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.announcer = &announce.Announcer{
@@ -31,8 +32,8 @@ func (a *App) newAnnouncer(st store.Store) {
 	}
 }
 
-// allTargets combines the ping targets of the server and of an author. Invalid targets of an
-// author are skipped; the settings page rejects them.
+// allTargets combines the ping targets of the server and of an author. It skips invalid targets
+// of the author, because the settings page already rejects them.
 func allTargets(server []announce.Target, own []string) []announce.Target {
 	all := append([]announce.Target{}, server...)
 	for _, text := range own[:min(len(own), announce.MaxOwn)] {
@@ -43,8 +44,8 @@ func allTargets(server []announce.Target, own []string) []announce.Target {
 	return all
 }
 
-// changedItem returns the page and the categories of the last changed item in a user's public
-// feed.
+// changedItem returns the page URL and the categories of the item that changed last in a user's
+// public feed.
 func (a *App) changedItem(ctx context.Context, user string) (page string, categories []string) {
 	now, doc, err := a.authors.Document(ctx, user, author.Public)
 	if err != nil {
@@ -66,7 +67,7 @@ func (a *App) changedItem(ctx context.Context, user string) (page string, catego
 			last = it
 		}
 	}
-	if page = last.Link; last.PermaLink { // the link may be the page that the post is about
+	if page = last.Link; last.PermaLink { // without PermaLink, the link may be the page that the post comments on
 		page = last.ID
 	}
 	for _, c := range last.Categories {

@@ -1,5 +1,5 @@
-// Package app assembles the whole program from one configuration. The command only calls this
-// package, and tests run it on port 0.
+// Package app assembles the whole program from one configuration. The command-line program only
+// calls this package. Tests run the program with port 0, so that the system selects a free port.
 package app
 
 import (
@@ -41,14 +41,16 @@ import (
 // Version is the version of the program.
 const Version = "0.1.0"
 
-// App is the whole program. Create it with [New] or [Open].
+// App is the whole program. Create an App with [New] or [Open].
 type App struct {
 	Out     io.Writer        // receives the banner of Run; nil: no banner
 	Service *systemd.Service // the service manager that started the program; nil: none
 
-	// OpenStore opens the store; nil: [store.Open]. Test harnesses open a store with faults.
+	// OpenStore opens the store; nil: [store.Open]. Test harnesses set it to open a store that
+	// simulates faults.
 	OpenStore func(ctx context.Context, o store.Options) (store.Store, error)
-	// DialDomain connects to the domains of authors to verify them; nil: by DNS. Tests only.
+	// DialDomain connects to the domains of authors to verify them; nil: connect to the addresses
+	// in DNS. Only tests set it.
 	DialDomain fetch.Dial
 
 	cfg   config.Config
@@ -60,7 +62,7 @@ type App struct {
 	upstream *upstream.Engine
 	hosted
 	reading
-	feeds     *publishhttp.Feeds // the endpoints of hosted feeds
+	feeds     *publishhttp.Feeds // HTTP endpoints of hosted feeds
 	announcer *announce.Announcer
 	testFeed  *testfeed.Feed
 	admin     *admin.Admin
@@ -73,16 +75,16 @@ type App struct {
 	doer     *fetch.Doer
 	operator *api.Server
 	names    origin.Names
-	hosts    atomic.Pointer[ownhost.Hosts] // domains of authors; nil while the store is not open
-	tls      atomic.Pointer[front]         // nil: no TLS
+	hosts    atomic.Pointer[ownhost.Hosts] // domains of authors; nil until the store is open
+	tls      atomic.Pointer[front]         // TLS of the public listener; nil: TLS is off
 	owners   owners
 	space    space
-	probes   probes        // requests to our own public URL
+	probes   probes        // requests of this process to its own public URL
 	done     chan struct{} // closed when Run stops; ends live streams
-	draining atomic.Bool   // the server is about to stop: every response closes its connection
+	draining atomic.Bool   // true when the server is about to stop: every response then closes its connection
 }
 
-// New creates a server without opening its store; [App.Run] does that. The caller must call
+// New creates a server without opening its store; [App.Run] opens the store. The caller must call
 // Close.
 func New(cfg config.Config, log *slog.Logger) *App {
 	a := &App{cfg: cfg, log: withoutPrivate(log), clock: &clock.Steady{}, done: make(chan struct{})}
@@ -91,9 +93,9 @@ func New(cfg config.Config, log *slog.Logger) *App {
 	return a
 }
 
-// Open opens the store and connects all components, without listening or starting the hub's work.
-// The caller must call Close. Open fails at once when the database is unavailable, and after at
-// most 30 s when it is slow.
+// Open opens the store and connects all components. It does not listen, and does not start the
+// work of the hub. The caller must call Close. Open fails at once if the database is unavailable,
+// and after at most 30 s if the database is slow.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
 	a := New(cfg, log)
 	if err := a.open(ctx); err != nil {
@@ -109,14 +111,14 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	if err := a.join(ctx, st); err != nil {
-		_ = st.Close() // report err, not the error of Close
+		_ = st.Close() // return err, because the error of Close is less important
 		return err
 	}
 	return nil
 }
 
-// openStore opens the configured store. connect limits the time for connecting to a database; 0
-// selects the default.
+// openStore opens the configured store. connect is the maximum time for connecting to a database;
+// 0 means the default.
 func (a *App) openStore(ctx context.Context, connect time.Duration) (store.Store, error) {
 	open := a.OpenStore
 	if open == nil {
@@ -125,8 +127,8 @@ func (a *App) openStore(ctx context.Context, connect time.Duration) (store.Store
 	return open(ctx, store.Options{Dir: a.cfg.Data, DatabaseURL: a.cfg.Database, Log: a.log, Connect: connect})
 }
 
-// join creates the components and connects them to the store. It may be called again after a
-// failure.
+// join creates the components and connects them to the store. After a failure, the caller may
+// call join again.
 func (a *App) join(ctx context.Context, st store.Store) error {
 	cfg, log := a.cfg, a.log
 	administering{a}.newAdmin(st)
@@ -146,7 +148,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.hub.Verify = &hubhttp.Verifier{Sender: a.sender, Redirects: redirects}
 	a.hub.Ask = &hubhttp.Asker{Sender: a.sender}
 	a.hub.Find = &hubhttp.Discoverer{Client: a.client}
-	if hints, shared := st.(store.Hinter); shared { // before Init, which uses the hints
+	if hints, shared := st.(store.Hinter); shared { // set Hint before Init, which uses it
 		a.hub.Allowances, a.hub.Hint = st, hints.Hint
 	}
 	a.hub.Init()
@@ -196,10 +198,10 @@ func (a *App) newClients() {
 	})
 }
 
-// inFlight returns the maximum number of concurrent notifications. By default they get three eighths
-// of the file descriptors of the process. Idle connections get a quarter of that number, and feed
-// reads half of it. Incoming connections get a quarter of all descriptors (see connLimiter); the store
-// uses the rest.
+// inFlight returns the maximum number of concurrent notifications. The default is three eighths
+// of the process's file descriptors. Idle connections get a quarter of this default, and feed
+// reads get half of it. Incoming connections get a quarter of all descriptors (see connLimiter),
+// and the store uses the rest.
 func (a *App) inFlight() int {
 	if n := a.cfg.Hub.MaxInFlight; n > 0 {
 		return n
@@ -224,9 +226,9 @@ func (a *App) hubOptions() hub.Options {
 	}
 }
 
-// ownCallback reports whether a URL is one of our own endpoints, under a public name or a
-// listener address. The guard covers all other names, because it refuses connections to our
-// listeners.
+// ownCallback reports whether a URL is an endpoint of this server, under a public name or the
+// address of a listener. For all other names, the guard refuses the connection to the server's
+// own listeners.
 func (a *App) ownCallback(raw string) bool {
 	if a.names.Served() {
 		return hubhttp.IsOwnEndpoint(raw, a.names.All()...)
@@ -234,7 +236,8 @@ func (a *App) ownCallback(raw string) bool {
 	return hubhttp.IsOwnEndpoint(raw, a.cfg.PublicURL)
 }
 
-// readable returns why a topic can never be read, judged by its URL alone; nil: unknown.
+// readable returns the reason why the hub can never read a topic, based only on the URL. nil: no
+// reason is known.
 func (a *App) readable(raw string) error {
 	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Blocks: a.admin}).CheckURL(raw)
 	switch {
@@ -248,7 +251,7 @@ func (a *App) readable(raw string) error {
 	return fault.Wrap(fault.Refused, err, "The address %s %s.", fetch.Redact(raw), strings.TrimRight(fetch.Text(err), "."))
 }
 
-// ownTopic reports whether this program serves the topic.
+// ownTopic reports whether this program serves a topic.
 func (a *App) ownTopic(url string) bool {
 	_, own := a.names.Path(url)
 	return own
@@ -257,7 +260,7 @@ func (a *App) ownTopic(url string) bool {
 // websubEndpoint returns the public URL of the WebSub endpoint.
 func (a *App) websubEndpoint() string { return a.names.Public() + "/websub" }
 
-// warnings returns the warnings for the operator that the public status page shows too.
+// warnings returns the operator warnings that the public status page also displays.
 func (a *App) warnings() []string {
 	w := a.cfg.Warnings()
 	if a.cfg.Database != "" && a.cfg.Accounts.SecretKey == "" {
@@ -281,8 +284,9 @@ func (a *App) warnings() []string {
 	return w
 }
 
-// operatorWarnings returns the warnings for the operator alone, shown at startup and in the
-// operator's API. The public status page omits warnings that would help an attacker.
+// operatorWarnings returns all warnings for the operator. They are printed at startup and
+// returned by the operator's API. The public status page omits the warnings that would help an
+// attacker.
 func (a *App) operatorWarnings() []string {
 	w := a.warnings()
 	if a.trustsThisMachine() {
@@ -292,22 +296,23 @@ func (a *App) operatorWarnings() []string {
 }
 
 // trustsThisMachine reports whether pages treat requests from a loopback address to a loopback
-// name as the operator's. They do until the first account exists, unless public-url is set. A
-// local proxy that forwards the Host header without adding its own headers is indistinguishable.
+// name as the operator's requests. Pages do so until the first account exists, unless public-url
+// is set. The danger is a local proxy that forwards the Host header and adds no headers: the
+// server cannot distinguish its requests from local ones.
 func (a *App) trustsThisMachine() bool {
 	host := href.Host(a.names.Public())
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return (host == "localhost" || err == nil && ip.IsLoopback()) && a.owners.fresh(context.Background())
 }
 
-// Admin returns the handler of the operator's API, for a listener or for a command in this
-// process.
+// Admin returns the handler of the operator's API. A listener or a command in this process can
+// use the handler.
 func (a *App) Admin() http.Handler { return a.operator.Handler() }
 
 // Hub returns the hub engine.
 func (a *App) Hub() *hub.Hub { return a.hub }
 
-// Close closes the store. Call it only after Run has returned.
+// Close closes the store. Call Close only after Run has returned.
 func (a *App) Close() error {
 	if a.store == nil {
 		return nil
@@ -320,7 +325,7 @@ func (a *App) Close() error {
 	return a.store.Close()
 }
 
-// addrPorts returns the TCP addresses of listeners in the form that the guards compare.
+// addrPorts returns the TCP addresses of listeners as values that a guard can compare.
 func addrPorts(list ...net.Listener) []netip.AddrPort {
 	var out []netip.AddrPort
 	for _, l := range list {

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	smallBody    = 16 << 10 // largest body in bytes that needs no slot
-	maxBodies    = 128      // concurrent larger bodies of unknown clients
-	bodiesEach   = 16       // concurrent larger bodies from one address
+	smallBody    = 16 << 10 // maximum size of a body in bytes that needs no slot
+	maxBodies    = 128      // maximum number of concurrent larger bodies from unknown clients
+	bodiesEach   = 16       // maximum number of concurrent larger bodies from one address
 	bodyLongFor  = time.Second
 	bodiesAnswer = "Many large requests are being read at the moment; please try again in a few seconds.\n"
 )
@@ -26,13 +26,14 @@ var errBodyLimit = errors.New("many large requests are being read at the moment;
 
 type connKey struct{}
 
-// withConn attaches the connection to the context of its requests.
+// withConn adds the connection to the context of its requests.
 func withConn(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, limitedConnOf(conn))
 }
 
-// bodies limits how many incomplete large requests are in memory, in all and per address. At the
-// limit it evicts a slow request. Authenticated requests have limits of their own and are exempt.
+// bodies limits the number of incomplete large requests in memory, in total and per address. If
+// the total limit is reached, bodies evicts a slow request. Authenticated requests are exempt,
+// because other limits apply to them.
 type bodies struct {
 	next   http.Handler
 	exempt func(netip.Addr) bool
@@ -46,7 +47,8 @@ func newBodies(next http.Handler, exempt func(netip.Addr) bool) *bodies {
 	return &bodies{next: next, exempt: exempt, held: map[*pendingBody]struct{}{}, from: map[netip.Addr]int{}}
 }
 
-// ServeHTTP passes a request on, or answers 503 when its body exceeds the free capacity.
+// ServeHTTP passes a request to the next handler. It answers 503 if the body needs a slot and no
+// slot is free.
 //
 // spec:cloudburst#body-limit
 func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +68,7 @@ func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength > smallBody && !body.acquire(time.Now()) {
 		head := w.Header()
 		head.Set("Retry-After", "5")
-		head.Set("Connection", "close") // the body stays unread
+		head.Set("Connection", "close") // close the connection, because the body was not read
 		respond(w, http.StatusServiceUnavailable, bodiesAnswer)
 		return
 	}
@@ -75,8 +77,8 @@ func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.next.ServeHTTP(&refusing{w, body}, &r2)
 }
 
-// named reports whether a request carries credentials at an endpoint that checks them before the
-// body.
+// named reports whether a request carries credentials and its endpoint checks them before it
+// reads the body.
 func named(r *http.Request) bool {
 	path := r.URL.Path
 	if hubhttp.IsEndpoint(path) || path == "/" || path == "/login" || path == "/signup" || path == "/setup" || strings.HasPrefix(path, "/do/") {
@@ -85,7 +87,7 @@ func named(r *http.Request) bool {
 	return r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != ""
 }
 
-// pendingBody is a request body that is still being received.
+// pendingBody is a request body that has not completely arrived.
 type pendingBody struct {
 	io.ReadCloser
 	all   *bodies
@@ -96,12 +98,12 @@ type pendingBody struct {
 	refused atomic.Bool
 	read    int64
 
-	// Guarded by all.mu.
+	// The field all.mu guards the following fields.
 	in    bool
 	since time.Time
 }
 
-// Read acquires a slot before the body grows beyond smallBody.
+// Read reads from the body. It acquires a slot before the body exceeds smallBody.
 func (b *pendingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.read += int64(n); b.read > smallBody && !b.acquire(time.Now()) {
@@ -114,14 +116,15 @@ func (b *pendingBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish records that the body is complete or that the handler no longer needs it.
+// finish records that the body has completely arrived or that the handler no longer needs it.
 func (b *pendingBody) finish() {
 	if b.over.CompareAndSwap(false, true) {
 		b.conn.coming.Add(-1)
 	}
 }
 
-// acquire takes a slot and reports whether one was free.
+// acquire takes a slot for the body, unless the request is exempt. It reports whether the body
+// may grow.
 func (b *pendingBody) acquire(now time.Time) bool {
 	if b.named {
 		return true
@@ -150,7 +153,9 @@ func (b *pendingBody) acquire(now time.Time) bool {
 	return free
 }
 
-// evictSlowest removes the oldest pending body of the address that has most of them.
+// evictSlowest removes a pending body to free a slot for addr. It selects the address with the
+// most bodies, if that address has more than addr, and its oldest body. It returns nil if no body
+// can be removed.
 func (a *bodies) evictSlowest(addr netip.Addr, now time.Time) (out *pendingBody) {
 	for b := range a.held {
 		n := a.from[b.conn.addr]
@@ -167,7 +172,7 @@ func (a *bodies) evictSlowest(addr netip.Addr, now time.Time) (out *pendingBody)
 	return out
 }
 
-// release returns the slot.
+// release frees the slot of the body.
 func (b *pendingBody) release() {
 	b.all.mu.Lock()
 	defer b.all.mu.Unlock()
@@ -184,14 +189,14 @@ func (a *bodies) drop(b *pendingBody) {
 	}
 }
 
-// refusing replaces the status of a handler's error by 503 after its body found no slot. The text
-// is the handler's own.
+// refusing replaces the status of a handler's error by 503 if the body found no free slot. The
+// text of the response stays as the handler writes it.
 type refusing struct {
 	http.ResponseWriter
 	body *pendingBody
 }
 
-// Unwrap returns the underlying writer, for http.ResponseController.
+// Unwrap returns the underlying writer, as http.ResponseController requires.
 func (w *refusing) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *refusing) WriteHeader(status int) {

@@ -8,7 +8,7 @@ import (
 // maxWaiting is the number of waiting goroutines per processor above which the process is busy.
 const maxWaiting = 8
 
-// busy reports whether goroutines wait for a processor.
+// busy reports whether more than maxWaiting goroutines per processor wait for a processor.
 func busy() bool {
 	s := []metrics.Sample{{Name: "/sched/goroutines/runnable:goroutines"}}
 	metrics.Read(s)

@@ -12,8 +12,9 @@ import (
 	"cloudburst/internal/href"
 )
 
-// callable returns why a callback can never be called, judged by its URL alone; nil: unknown. It
-// resolves no names. The caller supplied the URL, so the error may name it.
+// callable returns the reason why the hub can never call a callback, based only on the URL. nil:
+// no reason is known. callable resolves no host names. The error may contain the URL, because the
+// client sent it.
 //
 // spec:cloudburst#callback-own-listener
 func (a *App) callable(raw string) error {
@@ -32,12 +33,13 @@ func (a *App) callable(raw string) error {
 	return fault.Wrap(fault.Refused, err, "The callback %s.", strings.TrimRight(fetch.Text(err), "."))
 }
 
-// ownListener reports whether a URL names one of this server's listeners by public-url or by the
-// loopback address of the other IP version. The guard cannot detect these two cases in the URL.
+// ownListener reports whether a URL addresses one of this server's listeners in two ways that the
+// guard cannot detect: by the host of public-url, or by the loopback address of the other IP
+// version.
 func (a *App) ownListener(raw string) bool {
 	host, port, public := href.Host(raw), href.Port(raw), a.names.Public()
 	if host == href.Host(public) {
-		web := []string{"80", "443"} // one front end serves http and https
+		web := []string{"80", "443"} // one front end may serve both http and https
 		return port == href.Port(public) || slices.Contains(web, port) && slices.Contains(web, href.Port(public))
 	}
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))

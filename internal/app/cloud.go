@@ -7,10 +7,11 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// cloudAt returns the <cloud> element of this server for a public URL. The guide names only
-// http-post. For an https URL the element therefore names the plain listener if there is one,
-// unless hub.cloud-protocol is set. Programs that know https-post understand http-post at port
-// 443 as TLS; all others need the plain listener.
+// cloudAt returns the <cloud> element of this server for a public URL. The rssCloud guide names
+// only http-post. So for an https URL, the element names the plain listener if there is one,
+// unless hub.cloud-protocol is https-post. Without a plain listener, the element names
+// https-post, or http-post if hub.cloud-protocol is http-post. Programs that support https-post
+// understand http-post at port 443 as TLS; all other programs need the plain listener.
 //
 // spec:cloudburst#cloud-protocol
 func (a *App) cloudAt(public string) rsscloud.Cloud {
@@ -26,8 +27,8 @@ func (a *App) cloudAt(public string) rsscloud.Cloud {
 	return c
 }
 
-// plainPort returns the port of the plain listener next to the public one; 0: none. While the server
-// runs, it is the port of the actual socket, which may be inherited or chosen by the system.
+// plainPort returns the port of the plain HTTP listener; 0: there is none. While the server runs,
+// the result is the port of the actual socket, which may be inherited or chosen by the system.
 func (a *App) plainPort() int {
 	if !a.cfg.TLS.On() || a.cfg.TLS.HTTPListen == "" {
 		return 0

@@ -11,33 +11,34 @@ import (
 	"time"
 )
 
-// connLimiter limits the connections of a listener, in total and per address (one /64), so that no
-// client can take all sockets. Exempt addresses count only toward the total, because a trusted
-// proxy serves many clients. At the total, idle connections are closed; see [connLimiter.shed].
+// connLimiter limits the connections of a listener, in total and per client address (see
+// clientPrefix), so that one client cannot use all sockets. Exempt addresses, such as trusted
+// proxies, count only toward the total, because they serve many clients. When the total is
+// reached, connLimiter closes idle connections; see [connLimiter.shed].
 type connLimiter struct {
 	net.Listener
 	total, perAddr int
 	exempt         func(netip.Addr) bool
 
-	refusing chan struct{} // one element per connection being refused
+	refusing chan struct{} // contains one element for each connection that is being refused
 
-	all, ended    chan struct{} // closed when all accepted connections are counted; when the listener is closed
+	all, ended    chan struct{} // all is closed when all accepted connections are counted; ended is closed when the listener is closed
 	accepted, end func()
 
 	mu     sync.Mutex
 	paused bool
 	open   int
 	from   map[netip.Addr]int
-	idle   map[net.Conn]struct{} // connections between two requests
+	idle   map[net.Conn]struct{} // connections without a request in progress
 	conns  map[*limitedConn]struct{}
 }
 
-// drainTick is the interval of checks for open connections during shutdown.
+// drainTick is the interval at which drained checks for open connections.
 const drainTick = 5 * time.Millisecond
 
 const (
 	refusingFor   = 5 * time.Second // maximum duration of a refused connection
-	refusedAtOnce = 64              // refused connections whose request is read first; others get their answer immediately
+	refusedAtOnce = 64              // maximum number of refused connections whose request is read before the answer; further ones get the answer at once
 	tlsHandshake  = 22              // first byte of a TLS connection
 )
 
@@ -50,7 +51,7 @@ func newConnLimiter(l net.Listener, total, perAddr int, exempt func(netip.Addr) 
 	return c
 }
 
-// Accept waits for a connection within the limits; other connections receive 503.
+// Accept waits for a connection within the limits. It answers other connections with 503.
 func (c *connLimiter) Accept() (net.Conn, error) {
 	for {
 		conn, err := c.Listener.Accept()
@@ -74,8 +75,9 @@ func (c *connLimiter) isPaused() bool {
 	return c.paused
 }
 
-// refuse answers 503 after reading the request. Some clients treat an earlier answer as an error.
-// Closing a connection with unread data resets it and may discard the answer.
+// refuse reads the request before it answers 503, because some clients treat an earlier answer as
+// an error. It also reads the remaining data before it closes the connection. Otherwise the
+// system resets the connection and may discard the answer.
 func (c *connLimiter) refuse(conn net.Conn) {
 	defer conn.Close()
 	if conn.SetDeadline(time.Now().Add(refusingFor)) != nil {
@@ -84,7 +86,7 @@ func (c *connLimiter) refuse(conn net.Conn) {
 	select {
 	case c.refusing <- struct{}{}:
 		defer func() { <-c.refusing }()
-	default: // too many: close without an answer
+	default: // too many refused connections: answer without reading the request
 		_, _ = conn.Write([]byte(busyAnswer))
 		return
 	}
@@ -96,7 +98,7 @@ func (c *connLimiter) refuse(conn net.Conn) {
 		return
 	}
 	if way, ok := conn.(interface{ CloseWrite() error }); ok && way.CloseWrite() == nil {
-		_, _ = io.Copy(io.Discard, conn) // until the client has read it, or the deadline
+		_, _ = io.Copy(io.Discard, conn) // wait until the client closes the connection, or until the deadline
 	}
 }
 
@@ -107,8 +109,8 @@ func peerOf(conn net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// clientPrefix returns the address that a connection counts for. For IPv6 this is the /64, because one
-// client may use any address in it.
+// clientPrefix returns the address under which a connection is counted. For IPv6 this is the /64
+// prefix, because one client may use any address in it.
 func clientPrefix(a netip.Addr) netip.Addr {
 	if !a.Is6() {
 		return a
@@ -120,7 +122,7 @@ func clientPrefix(a netip.Addr) netip.Addr {
 	return p.Addr()
 }
 
-// admit counts a connection; nil: the limit is reached.
+// admit counts a connection and returns it. It returns nil if a limit is reached.
 func (c *connLimiter) admit(conn net.Conn) *limitedConn {
 	peer := peerOf(conn)
 	one := &limitedConn{Conn: conn, peer: peer, addr: clientPrefix(peer), waits: true, since: time.Now()}
@@ -139,7 +141,7 @@ func (c *connLimiter) admit(conn net.Conn) *limitedConn {
 	}
 	c.mu.Unlock()
 	if out != nil {
-		_ = out.Conn.Close() // the server then finds the connection closed
+		_ = out.Conn.Close() // the HTTP server notices that the connection is closed
 	}
 	if !free {
 		return nil
@@ -151,7 +153,7 @@ func (c *connLimiter) release(one *limitedConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if one.shed {
-		return // the end has already been counted
+		return // shed has already removed the connection from the count
 	}
 	c.forget(one)
 }
@@ -164,25 +166,25 @@ func (c *connLimiter) forget(one *limitedConn) {
 	}
 }
 
-// pause stops accepting; new connections wait in the socket's queue for the next process.
+// pause closes the listener. New connections wait in the socket's queue for the next process.
 func (c *connLimiter) pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.paused {
 		c.paused = true
-		_ = c.Listener.Close() // the error is of no use, because nothing accepts from the listener any more
+		_ = c.Listener.Close() // the error does not matter, because the limiter no longer accepts connections
 	}
 }
 
-// Close also ends a pending Accept.
+// Close closes the listener and ends an Accept that waits.
 func (c *connLimiter) Close() error {
 	c.pause()
 	c.end()
 	return nil
 }
 
-// drained waits until no connection has a request in progress or unread, or until ctx ends.
-// Server.Shutdown would drop a request that is being read.
+// drained waits until no connection has a request in progress or an unread request, or until ctx
+// ends. Server.Shutdown is not sufficient, because it drops a request that is being read.
 func (c *connLimiter) drained(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -199,14 +201,14 @@ func (c *connLimiter) drained(ctx context.Context) {
 	}
 }
 
-// busy counts the connections that are not between two requests.
+// busy returns the number of connections with a request in progress or without a first request.
 func (c *connLimiter) busy() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.open - len(c.idle)
 }
 
-// state records a state change that the server reports for a connection.
+// state records the new state of a connection, which the HTTP server reports.
 func (c *connLimiter) state(conn net.Conn, s http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,32 +223,32 @@ func (c *connLimiter) state(conn net.Conn, s http.ConnState) {
 	}
 }
 
-// limitedConn is a counted connection.
+// limitedConn is a connection that counts toward the limits.
 type limitedConn struct {
 	net.Conn
-	peer, addr netip.Addr // addr is the prefix it counts for
+	peer, addr netip.Addr // addr is the clientPrefix of peer, under which the connection is counted
 	end        func()
 
-	coming  atomic.Int32 // requests with incomplete bodies
-	writing atomic.Int64 // when the current write began, Unix milliseconds; 0: no write in progress
-	answers atomic.Int32 // running handlers
-	ending  atomic.Int64 // when the last handler ended, Unix milliseconds; 0: not applicable
+	coming  atomic.Int32 // number of requests whose bodies have not completely arrived
+	writing atomic.Int64 // when the current write began, in Unix milliseconds; 0: no write is in progress
+	answers atomic.Int32 // number of handlers that are running
+	ending  atomic.Int64 // when the last handler ended, in Unix milliseconds; 0: no handler has ended since the last state change
 
-	// Guarded by connLimiter.mu.
-	waits bool // between two requests, or before the end of a request head
+	// The field connLimiter.mu guards the following fields.
+	waits bool // true between two requests, and before the first request
 	since time.Time
 	shed  bool
 }
 
-// answered records the end of a handler. Without a next request the server keeps the connection
-// open briefly, so that the client can read the answer.
+// answered records the end of a handler. If no further request follows, the server keeps the
+// connection open for a short time, so that the client can read the answer.
 func (c *limitedConn) answered() {
 	if c.answers.Add(-1) == 0 {
 		c.ending.Store(time.Now().UnixMilli())
 	}
 }
 
-// Write records how long the client takes to accept the data.
+// Write writes to the connection and records how long the write takes.
 func (c *limitedConn) Write(b []byte) (int, error) {
 	c.writing.Store(time.Now().UnixMilli())
 	defer c.writing.Store(0)
@@ -258,9 +260,10 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// limitedConnOf returns the counted connection below a server connection; nil: not counted.
+// limitedConnOf returns the limitedConn below a connection of the HTTP server; nil: the
+// connection does not count.
 func limitedConnOf(conn net.Conn) *limitedConn {
-	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
+	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // for TLS, the connection wraps another one
 		conn = over.NetConn()
 	}
 	one, _ := conn.(*limitedConn)

@@ -16,8 +16,8 @@ import (
 	"cloudburst/protocol/webmention"
 )
 
-// newConversation creates the receiver of webmentions. Their pages are read through the guard of
-// feeds, because unknown clients name them.
+// newConversation creates the receiver of webmentions. It reads the mentioning pages through the
+// guard for feeds, because unknown clients send their URLs.
 func (a hosting) newConversation(st store.Store) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.mentionReader = fetch.NewDoer(fetch.DoerOptions{Guard: a.fetchGuard(), UserAgent: agent, MaxBody: 2 * webmention.MaxDocument})
@@ -27,7 +27,8 @@ func (a hosting) newConversation(st store.Store) {
 	}
 }
 
-// postAt returns the published post at a URL of this server. fault.NotFound: there is none.
+// postAt returns the published post at a URL of this server. fault.NotFound: there is no post at
+// the URL.
 func (a hosting) postAt(ctx context.Context, raw string) (user string, post int64, err error) {
 	none := fault.New(fault.NotFound, "There is no post at this URL.")
 	u, own := a.names.Path(raw)
@@ -38,10 +39,11 @@ func (a hosting) postAt(ctx context.Context, raw string) (user string, post int6
 	return p.User, p.ID, err
 }
 
-// publishedAt returns the published post whose page has a path. fault.NotFound: there is none.
+// publishedAt returns the published post whose page has this path. fault.NotFound: there is no
+// post at the path.
 func (a hosting) publishedAt(ctx context.Context, path string) (author.Post, error) {
 	none := fault.New(fault.NotFound, "There is no post at this URL.")
-	part := strings.Split(strings.Trim(path, "/"), "/") // user, year, month, day, slug
+	part := strings.Split(strings.Trim(path, "/"), "/") // the segments are user, year, month, day and slug
 	if len(part) != 5 {
 		return author.Post{}, none
 	}
@@ -62,7 +64,7 @@ func (a hosting) publishedAt(ctx context.Context, path string) (author.Post, err
 	return p, nil
 }
 
-// webmention returns the endpoint that receives webmentions.
+// webmention returns the HTTP endpoint that receives webmentions.
 func (a *App) webmention() *publishhttp.Webmention {
 	return &publishhttp.Webmention{Conversation: a.conversation, Trusted: a.cfg.TrustedProxies, Log: a.log}
 }

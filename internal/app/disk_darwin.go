@@ -2,8 +2,8 @@ package app
 
 import "syscall"
 
-// diskOf returns the free bytes for this user, the size of the file system, and its kind if a
-// database is unsafe on it; otherwise "".
+// diskOf returns the bytes that this user can still write, and the size of the file system in
+// bytes. kind names the kind of file system if a database is not safe on it; "" otherwise.
 func diskOf(dir string) (free, size uint64, kind string) {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {

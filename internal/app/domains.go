@@ -17,10 +17,10 @@ import (
 	"cloudburst/internal/store"
 )
 
-// proofTimeout limits the verification of a domain.
+// proofTimeout is the maximum time for the request that verifies a domain.
 const proofTimeout = 15 * time.Second
 
-// lateHosts are the domains of authors, none while the store is not open.
+// lateHosts provides the domains of authors. Until the store is open, it provides none.
 type lateHosts struct {
 	at *atomic.Pointer[ownhost.Hosts]
 }
@@ -28,10 +28,10 @@ type lateHosts struct {
 // Inner implements origin.Hosts.
 func (l lateHosts) Inner(raw string) string { return l.at.Load().Inner(raw) }
 
-// URL implements origin.Hosts; see Any.
+// URL implements origin.Hosts. Call URL only if Any returns true.
 func (l lateHosts) URL(path string) string { return l.at.Load().URL(path) }
 
-// Former implements origin.Hosts; see Any.
+// Former implements origin.Hosts. Call Former only if Any returns true.
 func (l lateHosts) Former(path string) []string { return l.at.Load().Former(path) }
 
 // Any implements origin.Hosts.
@@ -42,7 +42,8 @@ func (l lateHosts) Any() bool {
 
 // newHosts connects the domains of authors with the other components.
 func (a hosting) newHosts(ctx context.Context, st store.Store) error {
-	// A domain leads to this server, so its addresses are allowed here.
+	// The reader has no guard against the server's own addresses, because a domain of an author
+	// leads to this server.
 	reader := fetch.New(fetch.Options{
 		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Blocks: a.admin},
 		UserAgent: endpoint.UserAgent(Version, a.cfg.PublicURL), Timeout: proofTimeout, MaxBody: 16 << 10, MaxRedirects: 2, Dial: a.DialDomain,
@@ -87,7 +88,8 @@ func (a hosting) newHosts(ctx context.Context, st store.Store) error {
 	return nil
 }
 
-// domainChanged writes the feed of a user again, which names its own URL, and requests a certificate.
+// domainChanged writes the feed of a user again, because the feed contains its own URL. It also
+// requests a certificate for the domain.
 func (a hosting) domainChanged(ctx context.Context, user string) {
 	publishhttp.Relocate(a.feeds)
 	w, err := a.posts.Writer(ctx, user)
@@ -121,12 +123,12 @@ func (a hosting) certificateOf(ctx context.Context, name string) ownhost.Certifi
 	return c
 }
 
-// dropHost ends the domain of a user who is about to be deleted.
+// dropHost removes the domain of a user who is about to be deleted.
 func (a hosting) dropHost(ctx context.Context, user string) error {
 	return a.hosts.Load().Forget(ctx, user)
 }
 
-// domainNames lists the domains in use.
+// domainNames lists the names of the domains in use.
 func (a hosting) domainNames() (all []string) {
 	for _, h := range a.hosts.Load().All() {
 		if h.InUse() {
@@ -136,7 +138,8 @@ func (a hosting) domainNames() (all []string) {
 	return all
 }
 
-// domains serves the domains of authors.
+// domains returns the handler that serves the domains of authors, and calls next for all other
+// requests.
 func (a routing) domains(next http.Handler) *publishhttp.Domains {
 	return &publishhttp.Domains{Hosts: a.hosts.Load(), Public: a.names.Public, Next: next}
 }

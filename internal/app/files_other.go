@@ -2,5 +2,5 @@
 
 package app
 
-// openFiles returns a number that is safe on every system.
+// openFiles returns a number of file descriptors that every system allows.
 func openFiles() int { return 4096 }

@@ -4,7 +4,7 @@ package app
 
 import "syscall"
 
-// openFiles returns the limit of file descriptors of this process.
+// openFiles returns the maximum number of file descriptors of this process.
 func openFiles() int {
 	var l syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {

@@ -11,11 +11,11 @@ import (
 	"cloudburst/protocol/weblogs"
 )
 
-// viaChanges is the via of changes from the changes.xml of another server, as the log names it.
+// viaChanges marks changes from the changes.xml of another server in the log.
 const viaChanges = "changes"
 
-// followLists polls the configured changes.xml lists until ctx ends and checks the listed feeds
-// that have followers here.
+// followLists reads the configured changes.xml lists of other servers regularly until ctx ends.
+// It checks each listed feed that has followers on this server.
 func (a *App) followLists(ctx context.Context) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	doer := fetch.NewDoer(fetch.DoerOptions{

@@ -14,20 +14,21 @@ import (
 	"cloudburst/internal/ownhost"
 )
 
-// acmeTimeout limits one request to the certificate authority.
+// acmeTimeout is the maximum time for one request to the certificate authority.
 const acmeTimeout = 30 * time.Second
 
-// maxStreams limits concurrent HTTP/2 streams per connection.
+// maxStreams is the maximum number of concurrent HTTP/2 streams per connection.
 const maxStreams = 100
 
 // front terminates TLS on the public listener.
 type front struct {
 	config *tls.Config
-	acme   *certs.ACME  // nil: the certificate comes from files
-	files  *certs.Files // nil: the certificate comes from an authority
+	acme   *certs.ACME  // obtains certificates from an authority; nil: the certificate comes from files
+	files  *certs.Files // reads the certificate from files; nil: the certificate comes from an authority
 }
 
-// newFront creates the front from the settings; nil without TLS. Its errors name settings.
+// newFront creates the front from the settings. It returns nil if TLS is off. Its errors name the
+// invalid settings.
 func (a *App) newFront() (*front, error) {
 	c := a.cfg.TLS
 	switch {
@@ -62,13 +63,14 @@ func (a *App) newFront() (*front, error) {
 	return a.entrance(&front{config: authority.TLS(), acme: authority}), nil
 }
 
-// entrance notes the front for the domains of authors.
+// entrance stores the front, so that the domains of authors can use it.
 func (a *App) entrance(f *front) *front {
 	a.tls.Store(f)
 	return f
 }
 
-// warm requests missing certificates, of the configured domains and of names, if an authority is configured.
+// warm requests missing certificates for the configured domains and for names, if a certificate
+// authority is configured.
 func (f *front) warm(ctx context.Context, names []string) {
 	if f != nil && f.acme != nil {
 		f.acme.Warm(ctx)
@@ -76,9 +78,10 @@ func (f *front) warm(ctx context.Context, names []string) {
 	}
 }
 
-// plain returns the handler of the plain listener. It answers the certificate authority's challenges,
-// serves the endpoints and the domain proof for programs without TLS, redirects other GET and HEAD
-// requests to https, and rejects the rest.
+// plain returns the handler of the plain HTTP listener. It answers the challenges of the
+// certificate authority. For programs without TLS, it serves the hub's endpoints and the proof of
+// a domain. It redirects all other GET and HEAD requests to https, and rejects all other
+// requests.
 //
 // spec:cloudburst#plain-http
 func (f *front) plain(public string, hosts *ownhost.Hosts, next http.Handler) http.Handler {
@@ -92,7 +95,8 @@ func (f *front) plain(public string, hosts *ownhost.Hosts, next http.Handler) ht
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
 			http.Redirect(w, r, public+r.URL.RequestURI(), http.StatusMovedPermanently)
 		default:
-			// The client has already sent the body unencrypted; a redirect would hide that.
+			// The client has already sent the body unencrypted. A redirect would hide this
+			// mistake.
 			respond(w, http.StatusForbidden, "This endpoint requires https: "+public+r.URL.EscapedPath()+"\n")
 		}
 	})

@@ -47,29 +47,29 @@ type hosted struct {
 	posts      *author.Posts
 	authorSite *author.Site
 	versions   version.Versions
-	notifier   *publish.Notifier // notifies about saves of users
-	late       chan struct{}     // signals that notifying about a version failed
+	notifier   *publish.Notifier // notifies subscribers of the documents that users save
+	late       chan struct{}     // signals that the notification about a version failed
 	audience   *audience.Audience
 	files      *upload.Files // files attached to posts
 	layer      *syndicate.Layer
 
 	conversation  *conversation.Conversation
 	mentionSender *conversation.Sender
-	mentionReader *fetch.Doer // reads the pages of webmentions, and sends them
+	mentionReader *fetch.Doer // reads the pages that mention posts, and sends webmentions
 	threads       *conversation.Threads
 	people        *people.Directory
 
-	pageState func(ctx context.Context) (string, error) // state of what pages of authors show
-	pageCache cache.Counts                              // uses of the pages of authors in memory
-	hostsRead atomic.Int64                              // changes of the domains in use
+	pageState func(ctx context.Context) (string, error) // returns a value that changes when the content of author pages changes
+	pageCache cache.Counts                              // counts the uses of author pages that are cached in memory
+	hostsRead atomic.Int64                              // number of times that the domains in use changed
 
-	keyTrouble string // why the key does not match the stored secrets; "": it matches
+	keyTrouble string // why the key does not match the stored secrets; "": the key matches
 }
 
-// hosting connects hosted feeds and posts with the hub.
+// hosting connects the hosted feeds and posts with the hub.
 type hosting struct{ *App }
 
-// newHosted creates these components and connects them.
+// newHosted creates the components for hosting feeds and connects them.
 func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	key, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	if err != nil {
@@ -82,12 +82,12 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	} else if err != nil {
 		return err
 	}
-	a.hosted.late, a.notifier = make(chan struct{}, 1), &publish.Notifier{} // see newNotifier
+	a.hosted.late, a.notifier = make(chan struct{}, 1), &publish.Notifier{} // newNotifier sets the fields of the notifier later
 	a.authors = &author.Feeds{
 		OnNotifyFailure: func() {
 			select {
 			case a.hosted.late <- struct{}{}:
-			default: // a signal is already waiting
+			default: // a signal is already pending
 			}
 		},
 		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Notify: a.notifier.Saved,
@@ -130,7 +130,8 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	return a.newHosts(ctx, st)
 }
 
-// newNotifier completes the notifier, and what ends notifications, after all its dependencies exist.
+// newNotifier sets the fields of the notifier after all components exist that the notifier uses.
+// It also makes accounts end the subscriptions of a revoked secret.
 func (a hosting) newNotifier() {
 	*a.notifier = publish.Notifier{
 		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.announcer,
@@ -146,8 +147,9 @@ func (a hosting) newNotifier() {
 	}
 }
 
-// followOwn makes an author of posts follow their own feed, unless they chose to keep their posts out
-// of their river. A program that saves documents has a reader of its own.
+// followOwn makes an author follow their own feed after their first post, unless they chose to
+// keep their posts out of their river. Users who save documents with a program are not affected,
+// because the program has a reader of its own.
 func (a hosting) followOwn(ctx context.Context, user string) error {
 	encoded, err := a.people.Store.PreferencesOf(ctx, user)
 	if err != nil || account.DecodePreferences(encoded[user]).NoOwnPosts {
@@ -161,7 +163,7 @@ func (a hosting) followOwn(ctx context.Context, user string) error {
 	return err
 }
 
-// privateTopics returns the paths of the topics of all readers of a private feed.
+// privateTopics returns the paths of the topics of a private feed, for all of its readers.
 func (a hosting) privateTopics(ctx context.Context, user, feed string) ([]string, error) {
 	secrets, err := a.accounts.Secrets(ctx, user, feed)
 	var all []string
@@ -171,11 +173,12 @@ func (a hosting) privateTopics(ctx context.Context, user, feed string) ([]string
 	return all, err
 }
 
-// keyFile contains the key of the private feeds' secrets unless a key is configured.
+// keyFile contains the key that encrypts the secrets of private feeds, unless the settings
+// contain a key.
 const keyFile = store.KeyFile
 
-// secretKey returns the configured key or the one in the data folder, and creates that file if it
-// is missing.
+// secretKey returns the configured key. If no key is configured, it returns the key in the data
+// folder, and creates the key file if it is missing.
 func secretKey(given, dir string) ([]byte, error) {
 	if given != "" {
 		if len(given) < 16 {
@@ -206,10 +209,10 @@ func secretKey(given, dir string) ([]byte, error) {
 	}
 }
 
-// makeKey writes a new key atomically.
+// makeKey writes a new key to a file atomically.
 func makeKey(dir, name string) error {
 	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
+	_, _ = rand.Read(key) // rand.Read never fails
 	f, err := os.CreateTemp(dir, keyFile+"-*")
 	if err != nil {
 		return err
@@ -225,11 +228,11 @@ func makeKey(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), name); err != nil { // another process may have created the file first
+	if err := os.Link(f.Name(), name); err != nil { // the link fails if another process has created the file first
 		if _, there := os.Lstat(name); !errors.Is(there, fs.ErrNotExist) {
 			return err
 		}
-		if err := os.Rename(f.Name(), name); err != nil { // the file system has no hard links
+		if err := os.Rename(f.Name(), name); err != nil { // some file systems have no hard links
 			return err
 		}
 	}
@@ -243,13 +246,13 @@ func makeKey(dir, name string) error {
 
 const (
 	pendingEvery = time.Minute
-	pendingRetry = time.Second // delay after a failure; it doubles up to pendingEvery
+	pendingRetry = time.Second // delay after a failure; each further failure doubles the delay, up to pendingEvery
 	tidyEvery    = time.Hour
 	tidyTask     = "hosted"
 )
 
-// maintainHosted sends notifications that a crash left pending. Once an hour per cluster it also
-// counts and removes old data.
+// maintainHosted sends notifications that were pending when the program stopped or crashed. Once
+// an hour, one node of the cluster also counts readers and removes old data.
 func (a hosting) maintainHosted(ctx context.Context) {
 	tick := time.NewTicker(pendingEvery)
 	defer tick.Stop()
@@ -298,8 +301,8 @@ func (a hosting) noteHosted(ctx context.Context, what string, err error) {
 	}
 }
 
-// ownChanged returns when the public feed at one of our URLs last changed; zero: it is unknown, or
-// there is no feed at the URL.
+// ownChanged returns when the public feed at a URL of this server last changed. It returns zero
+// if the time is unknown or if there is no feed at the URL.
 func (a hosting) ownChanged(ctx context.Context, raw string) time.Time {
 	u, own := a.names.Path(raw)
 	if !own {
@@ -328,7 +331,7 @@ func (a hosting) ownChanged(ctx context.Context, raw string) time.Time {
 	return time.UnixMicro(stamp)
 }
 
-// ownUser returns the user whose feed is at a URL of this program.
+// ownUser returns the user whose feed is at a URL of this program; "": there is none.
 func (a hosting) ownUser(raw string) string {
 	u, own := a.names.Path(raw)
 	if !own {
@@ -338,8 +341,9 @@ func (a hosting) ownUser(raw string) string {
 	return user
 }
 
-// privateFeed reports whether a URL addresses a private feed here, in any spelling of host and
-// path. A URL with a secret counts with any host, because this server may have unknown names.
+// privateFeed reports whether a URL addresses a private feed of this server, in any spelling of
+// host and path. A URL with a secret counts with any host, because this server may have names
+// that it does not know.
 func (a hosting) privateFeed(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || !publishhttp.IsPrivatePath(u.Path) {
@@ -351,18 +355,18 @@ func (a hosting) privateFeed(raw string) bool {
 	})
 }
 
-// library contains the feeds that anonymous clients may read: our own feeds and those with
-// followers here.
+// library contains the feeds that anonymous clients may read: the hosted feeds, and the feeds
+// that have followers on this server.
 type library struct{ app *App }
 
-// Known reports whether url is in the library.
+// Known reports whether a URL is in the library. state changes with each version of the feed.
 func (l library) Known(ctx context.Context, raw string) (state string, known bool, err error) {
 	if u, own := l.app.names.Path(raw); own {
 		if u.Path == testfeed.Path {
 			return "", true, nil
 		}
-		// Only the canonical spelling of a URL is known. Otherwise each added query parameter would
-		// cause another read.
+		// Only the canonical spelling of a URL is known. Otherwise, clients could cause further
+		// reads by adding query parameters.
 		user, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 		if u.Fragment != "" || !slices.Contains(l.app.feeds.Addresses(user), u.RequestURI()) {
 			return l.followed(ctx, raw)
@@ -376,7 +380,8 @@ func (l library) Known(ctx context.Context, raw string) (state string, known boo
 	return l.followed(ctx, raw)
 }
 
-// followed does the work of Known for external feeds. Their state is the last notified version.
+// followed is Known for feeds of other servers. state is the version of which subscribers were
+// last notified.
 func (l library) followed(ctx context.Context, raw string) (state string, known bool, err error) {
 	id := hub.TopicID(raw)
 	if known, err = l.app.store.Followed(ctx, id, l.app.clock.Now()); err != nil || !known {
@@ -389,13 +394,13 @@ func (l library) followed(ctx context.Context, raw string) (state string, known 
 	return strconv.FormatInt(t.Version, 10), true, nil
 }
 
-// Read reads one feed.
+// Read fetches one feed of the library.
 func (l library) Read(ctx context.Context, raw string) (doc []byte, contentType string, version int64, modified time.Time, err error) {
 	got, err := l.app.hub.Fetch.Fetch(ctx, hub.Fetch{URL: raw})
 	if err != nil {
 		return nil, "", 0, modified, err
 	}
-	// An unparsable date counts as unknown.
+	// ParseTime returns a zero time for an invalid date, which means unknown.
 	modified, _ = http.ParseTime(got.LastModified)
 	return got.Body, got.ContentType, 0, modified, nil
 }

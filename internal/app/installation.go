@@ -25,16 +25,16 @@ import (
 	"cloudburst/internal/store"
 )
 
-// examiner is a store that reports the state of its database.
+// examiner is a store that can report the state of its database.
 type examiner interface {
 	Checkup(ctx context.Context, now time.Time) (checkup.Database, error)
 }
 
-// probes are the requests that this process has sent to itself, each identified by a secret
-// token.
+// probes records the requests that this process has sent to its own public URL. A secret token
+// identifies each request.
 type probes struct {
 	mu   sync.Mutex
-	sent map[string]bool // whether the request arrived
+	sent map[string]bool // key: token; value: whether the request arrived
 }
 
 // probeParam is the query parameter of /healthz that contains a probe's token.
@@ -51,7 +51,7 @@ func (p *probes) send() string {
 	return token
 }
 
-// arrive marks a probe as arrived and reports whether this process sent it.
+// arrive records that a probe arrived. It reports whether this process sent the probe.
 func (p *probes) arrive(token string) (ours bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,14 +61,15 @@ func (p *probes) arrive(token string) (ours bool) {
 	return ours
 }
 
-// probeHeader contains the proof of another node of this server in its answer to a probe.
+// probeHeader is the response header with which another node of this server proves that it
+// received a probe.
 const probeHeader = "Cloudburst-Probe"
 
 // examination collects the facts that the doctor command evaluates.
 type examination struct{ *App }
 
-// proof returns the proof that this node has the shared key. Only tokens in the format of send
-// get an answer.
+// proof returns the proof that this node has the shared key. It answers only tokens in the format
+// of send, so that nobody can obtain signatures of other texts.
 func (a examination) proof(token string) string {
 	if a.accounts == nil || len(token) != len(rand.Text()) {
 		return ""
@@ -102,16 +103,17 @@ func (a examination) installation(ctx context.Context, store examiner) (client.I
 	return out, ctx.Err()
 }
 
-// facts collects the facts.
+// facts collects all facts about the installation.
 func (a examination) facts(ctx context.Context, store examiner) checkup.Installation {
 	w := a.quickFacts(ctx, store)
 	w.Backup, w.Copy = verifyLastBackup(ctx, a.cfg.Data)
 	return w
 }
 
-// quickFacts collects the facts without reading the last backup, which takes long if it is large.
+// quickFacts collects the facts without reading the last backup, because reading a large backup
+// takes long.
 func (a examination) quickFacts(ctx context.Context, store examiner) checkup.Installation {
-	now := time.Now() // the system clock, which is one of the facts
+	now := time.Now() // use the system clock, because its time is one of the facts
 	w := checkup.Installation{
 		Now: now, Running: a.names.Listeners() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
 		SecretKey: a.cfg.Accounts.SecretKey, KeyTrouble: a.keyTrouble,
@@ -119,7 +121,7 @@ func (a examination) quickFacts(ctx context.Context, store examiner) checkup.Ins
 	}
 	w.Backup = knownBackup(a.cfg.Data).At
 	w.Folder.Min = a.freeSpace().least
-	// Settings that have a finding of their own are not listed twice.
+	// Some settings have their own finding, so they are not listed twice.
 	w.Settings = slices.DeleteFunc(a.cfg.Warnings(), func(s string) bool {
 		return strings.HasPrefix(s, "public-url ") || strings.HasPrefix(s, "admin.listen ")
 	})
@@ -142,8 +144,9 @@ func (a examination) quickFacts(ctx context.Context, store examiner) checkup.Ins
 	return w
 }
 
-// reach requests the public URL as other clients do. The guarded client is unsuitable, because it
-// never connects to our own listeners. The operator configured the URL.
+// reach requests the public URL as other clients do. It does not use the guarded client, because
+// that client never connects to this server's own listeners. The request is safe, because the
+// operator configured the URL.
 func (a examination) reach(ctx context.Context) checkup.Reach {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -175,7 +178,7 @@ func (a examination) reach(ctx context.Context) checkup.Reach {
 	other := a.proof(token)
 	r.Self = a.probes.arrived(token) || other != "" && hmac.Equal([]byte(proof), []byte(other))
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // the inner error does not contain the URL, which has a secret
+		err = e.Err // the inner error does not contain the URL, which includes the secret token
 	}
 	if err != nil {
 		r.Err = strings.TrimRight(err.Error(), ".")
@@ -214,7 +217,7 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// writeOnce measures how long a synced page write takes.
+// writeOnce measures how long it takes to write one page to a file and sync it to disk.
 func writeOnce(dir string) (time.Duration, error) {
 	file, err := os.CreateTemp(dir, "doctor-*")
 	if err != nil {
@@ -230,11 +233,12 @@ func writeOnce(dir string) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// copyWithin limits the time for verifying a backup; a large backup on a slow disk exceeds it.
+// copyWithin is the maximum time for verifying a backup. A large backup on a slow disk can take
+// longer and is then not verified.
 const copyWithin = 15 * time.Second
 
-// verifyLastBackup returns the time of the last recorded backup of a data folder and verifies its
-// file.
+// verifyLastBackup returns the time of the last recorded backup of a data folder, and the result
+// of verifying the backup's file.
 func verifyLastBackup(ctx context.Context, dir string) (at time.Time, c checkup.Copy) {
 	b := knownBackup(dir)
 	if b.File == "" {
@@ -257,8 +261,8 @@ func verifyLastBackup(ctx context.Context, dir string) (at time.Time, c checkup.
 	return b.At, c
 }
 
-// FolderOnly returns the facts about an installation whose store cannot be opened: settings and
-// data folder.
+// FolderOnly returns the facts about an installation whose store cannot be opened. The facts
+// cover only the settings and the data folder.
 func FolderOnly(cfg config.Config, opening error) checkup.Installation {
 	w := checkup.Installation{Now: time.Now(), PublicURL: cfg.PublicURL, AdminListen: cfg.Admin.Listen, AdminOpen: !cfg.Admin.Private(),
 		SecretKey: cfg.Accounts.SecretKey, Folder: examineFolder(cfg.Data), OpenFiles: openFiles()}

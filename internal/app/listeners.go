@@ -13,19 +13,19 @@ import (
 	"cloudburst/internal/ownhost"
 )
 
-// listeners are the sockets of this run. They are opened here or inherited from the service
-// manager under the names public, admin and http.
+// listeners contains the sockets of this run. The program opens them, or inherits them from the
+// service manager under the names public, admin and http.
 type listeners struct {
 	pub, adm net.Listener
-	plain    net.Listener // next to TLS; nil: none
-	front    *front       // nil: no TLS
+	plain    net.Listener // plain HTTP listener in addition to TLS; nil: none
+	front    *front       // TLS of the public listener; nil: TLS is off
 	servers  []*http.Server
-	counted  []*connLimiter // the listener of each server
+	counted  []*connLimiter // limiters of servers, with the same indexes
 
-	public, admin, http entrance // of pub, adm and plain
+	public, admin, http entrance // handlers of pub, adm and plain
 }
 
-// openListeners opens the configured sockets that were not inherited.
+// openListeners opens those configured sockets that were not inherited.
 func (a process) openListeners(ctx context.Context) (_ *listeners, err error) {
 	l := &listeners{admin: entrance{json: true}}
 	if l.front, err = a.newFront(); err != nil {
@@ -67,7 +67,7 @@ func (a process) listenAt(ctx context.Context, name, setting, addr string) (net.
 func (l *listeners) close() {
 	for _, one := range []net.Listener{l.pub, l.adm, l.plain} {
 		if one != nil {
-			_ = one.Close() // already closed if it was served
+			_ = one.Close() // the server has already closed the listener if it was served
 		}
 	}
 }
@@ -75,7 +75,7 @@ func (l *listeners) close() {
 // plainListener is the index of the plain HTTP listener in the result of all.
 const plainListener = 2
 
-// all returns the open listeners.
+// all returns the open listeners: public, admin and, if it exists, plain.
 func (l *listeners) all() []net.Listener {
 	if l.plain == nil {
 		return []net.Listener{l.pub, l.adm}
@@ -83,7 +83,8 @@ func (l *listeners) all() []net.Listener {
 	return []net.Listener{l.pub, l.adm, l.plain}
 }
 
-// ownNames returns the names of the public listener, starting with the public one.
+// ownNames returns the origins under which the public listener is known, starting with the public
+// one.
 func (a process) ownNames(l *listeners, public string) []string {
 	if l.front == nil {
 		return origin.Of(public, a.names.Listeners()[0])
@@ -91,7 +92,8 @@ func (a process) ownNames(l *listeners, public string) []string {
 	return origin.WithTLS(public, l.pub, l.plain)
 }
 
-// serve starts a server on each listener. Errors before shutdown are sent to failed.
+// serve starts an HTTP server on each listener. It sends errors that happen before the shutdown
+// to failed.
 func (a process) serve(l *listeners, group *sync.WaitGroup, failed chan<- error) {
 	begin := func(h http.Handler, on *connLimiter, tls bool) {
 		s := a.server(h)
@@ -115,7 +117,7 @@ func (a process) serve(l *listeners, group *sync.WaitGroup, failed chan<- error)
 	}
 }
 
-// open replaces the startup handlers by the routes.
+// open replaces the handlers that answer during startup with the routes.
 func (l *listeners) open(routes, admin http.Handler, public string, hosts *ownhost.Hosts) {
 	if l.plain != nil {
 		l.http.open(within(writeTimeout)(l.front.plain(public, hosts, routes)))
@@ -124,8 +126,8 @@ func (l *listeners) open(routes, admin http.Handler, public string, hosts *ownho
 	l.admin.open(admin)
 }
 
-// notifyManager reports readiness to the service manager, and a watchdog signal while our own
-// listener answers.
+// notifyManager reports to the service manager that the server is ready. After that, it sends a
+// watchdog signal as long as the server's own listener answers.
 //
 // spec:systemd-257#notify
 func (a process) notifyManager(ctx context.Context, l *listeners) {
@@ -145,7 +147,8 @@ func (a process) notifyManager(ctx context.Context, l *listeners) {
 	a.Service.Watch(ctx, alive, func(err error) { a.log.Error("the watchdog check failed", "err", err) })
 }
 
-// notifyStopping reports the shutdown, and a longer limit if one is configured.
+// notifyStopping reports the shutdown to the service manager. If shutdown-delay is set, it also
+// requests more time.
 func (a process) notifyStopping() {
 	state := "STOPPING=1\nSTATUS=Letting what is under way end"
 	if d := a.cfg.ShutdownDelay; d > 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// logWriter logs the errors of net/http at debug level, because any client can cause them at any
-// rate.
+// logWriter logs the errors of net/http at debug level, because clients can cause any number of
+// them.
 type logWriter struct{ log *slog.Logger }
 
 func (w *logWriter) Write(p []byte) (int, error) {

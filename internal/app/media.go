@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/transfer"
 )
 
-// newFiles creates the store of files attached to posts.
+// newFiles creates the storage for files that users attach to posts.
 func (a *App) newFiles(st store.Store) error {
 	quota := int64(a.cfg.Media.Quota)
 	if quota == 0 {
@@ -38,7 +38,7 @@ func (a *App) newFiles(st store.Store) error {
 	return nil
 }
 
-// remoteFiles requests metadata of external files through the guarded client.
+// remoteFiles requests metadata of files on other servers through the guarded client.
 type remoteFiles struct{ *fetch.Client }
 
 // About implements upload.Remote.
@@ -55,7 +55,7 @@ func (r remoteFiles) About(ctx context.Context, url string) (upload.RemoteFile, 
 	return upload.RemoteFile{Type: about.Type, Length: about.Length, Head: about.Head}, nil
 }
 
-// moves exports and imports all data of an author.
+// moves returns the component that exports and imports all data of an author.
 func (a *App) moves() *transfer.Transfer {
 	return &transfer.Transfer{Posts: author.Groups{Posts: a.posts}, Files: a.files, Site: a.authorSite, Origin: a.names.Public, Now: a.clock.Now}
 }

@@ -20,8 +20,8 @@ import (
 	"cloudburst/protocol/webmention"
 )
 
-// newMentionSender creates the sender of webmentions. Authors choose the links, so they are requested
-// through the guard of feeds.
+// newMentionSender creates the sender of webmentions. It requests the linked pages through the
+// guard for feeds, because authors choose the links.
 func (a hosting) newMentionSender(st store.Store) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.mentionSender = &conversation.Sender{
@@ -43,7 +43,7 @@ func (a hosting) mentionsOpen(ctx context.Context, user string) (bool, error) {
 	return err == nil && !w.Mentions.NoReceive, err
 }
 
-// mentionPage returns the page of a post, from which webmentions are sent.
+// mentionPage returns the page of a post with its links, which receive webmentions.
 func (a hosting) mentionPage(ctx context.Context, user string, id int64) (conversation.Page, error) {
 	p, err := a.posts.Get(ctx, user, id)
 	if err != nil {
@@ -65,7 +65,7 @@ func (a hosting) mentionPage(ctx context.Context, user string, id int64) (conver
 		if whole, _, _ := strings.Cut(to, "#"); webmention.SameURL(whole, page.URL) {
 			continue
 		}
-		if _, own := a.names.Path(to); own { // only posts of other authors receive webmentions here
+		if _, own := a.names.Path(to); own { // on this server, only posts of other authors receive webmentions
 			if to, _, err := a.postAt(ctx, to); err != nil && fault.CodeOf(err) != fault.NotFound {
 				return conversation.Page{}, err
 			} else if err != nil || to == user {
@@ -83,7 +83,8 @@ func (a hosting) mentionPage(ctx context.Context, user string, id int64) (conver
 	return page, err
 }
 
-// linksOf returns the pages that the page of a post links to, the one that it replies to first.
+// linksOf returns the URLs of the pages to which the page of a post links. The page to which the
+// post replies comes first.
 func linksOf(p author.Post, at string) (all []string) {
 	add := func(to string) {
 		if to != "" && webmention.CheckURL("link", to) == nil && !slices.Contains(all, to) {
@@ -110,7 +111,7 @@ func linksOf(p author.Post, at string) (all []string) {
 	return all
 }
 
-// ownMentions reads the posts of this server from the store, and other pages through next.
+// ownMentions reads posts of this server from the store, and all other pages through next.
 type ownMentions struct {
 	hosting
 	next conversation.Reader
@@ -148,8 +149,8 @@ func (o ownMentions) Read(ctx context.Context, source, target string) (c convers
 	return c, o.names.Public() + "/" + user + "/", nil
 }
 
-// knownMention reports whether a mention is a post of an author of this server, or an item of a feed
-// that the user follows.
+// knownMention reports whether a mention comes from a trusted source: a post of an author of this
+// server, or an item of a feed that the user follows.
 func (a hosting) knownMention(ctx context.Context, m conversation.Mention) (bool, error) {
 	_, _, err := a.postAt(ctx, m.Source)
 	if fault.CodeOf(err) == fault.NotFound && err != nil {

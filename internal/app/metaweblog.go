@@ -6,11 +6,12 @@ import (
 	"maps"
 )
 
-// maxByRPC is the largest file in bytes by XML-RPC. A call occupies several times its size in
-// memory.
+// maxByRPC is the maximum size in bytes of a file that an editor uploads by XML-RPC. The limit is
+// low, because a call needs several times the size of its file in memory.
 const maxByRPC = 16 << 20
 
-// editors adds the XML-RPC endpoints for weblog editors and their discovery.
+// editors adds the XML-RPC endpoints for weblog editors, and the documents by which editors
+// discover them.
 func (a *App) editors(gate *hubhttp.Endpoints) {
 	m := &publishhttp.MetaWeblog{
 		Posts: a.posts, Files: a.files, Accounts: a.accounts, Public: a.names.Public, Known: a.authors.CheckUser,

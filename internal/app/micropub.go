@@ -14,7 +14,7 @@ func (a *App) micropub() *publishhttp.Micropub {
 	}
 }
 
-// writing gives the JSON API access to posts and files.
+// writing adds the options that give the JSON API access to posts and files.
 func (a *App) writing(o api.Options) api.Options {
 	o.Posts, o.Files, o.Origin, o.Transfers, o.MaxFile = author.Groups{Posts: a.posts}, a.files, a.names.Public, a.moves(), int64(a.cfg.Media.MaxSize)
 	o.Site, o.Domains = a.authorSite, a.hosts.Load()

@@ -12,17 +12,17 @@ import (
 	"cloudburst/internal/store"
 )
 
-// backupFile, in the data folder, contains the time and place of the last backup.
+// backupFile, in the data folder, records the last backup.
 const backupFile = "backup.json"
 
-// lastBackup is the content of that file.
+// lastBackup is the content of backupFile. Size is in bytes.
 type lastBackup struct {
 	File string    `json:"file"`
 	Size int64     `json:"size"`
 	At   time.Time `json:"at"`
 }
 
-// operating adds to the operator's API its functions on the installation.
+// operating adds the options for managing the installation to the operator's API.
 func (a *App) operating(st store.Store, o api.Options) api.Options {
 	if a.cfg.Accounts.SecretKey == "" {
 		o.BackupKey = func(backup string) (string, error) { return store.BackupKey(a.cfg.Data, backup) }
@@ -34,7 +34,7 @@ func (a *App) operating(st store.Store, o api.Options) api.Options {
 	return o
 }
 
-// backedUp records a backup. A failure to record it does not invalidate the backup.
+// backedUp records a backup in backupFile. If this fails, the backup is still valid.
 func (a *App) backedUp(file string, size int64, now time.Time) {
 	text, err := json.Marshal(lastBackup{file, size, now.UTC()})
 	if err == nil {
@@ -45,7 +45,8 @@ func (a *App) backedUp(file string, size int64, now time.Time) {
 	}
 }
 
-// knownBackup returns the last recorded backup of a data folder; zero: none.
+// knownBackup returns the last recorded backup of a data folder. It returns the zero value if
+// none is recorded.
 func knownBackup(dir string) (b lastBackup) {
 	text, err := os.ReadFile(filepath.Join(dir, backupFile))
 	if err != nil || json.Unmarshal(text, &b) != nil {

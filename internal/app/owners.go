@@ -9,14 +9,15 @@ import (
 	"cloudburst/internal/account"
 )
 
-// owners maps users to rivers: the first account owns the server's river.
+// owners maps users to rivers. A river has the name of its user, but the river of the first
+// account is the server's own river, whose name is "".
 type owners struct {
 	accounts *account.Accounts
 	log      *slog.Logger
 	first    atomic.Pointer[string] // name of the first account
 }
 
-// readers returns the IDs of all rivers; "" is the server's own.
+// readers returns the names of all rivers; "" is the server's own river.
 func (o *owners) readers(ctx context.Context) ([]string, error) {
 	all := []string{""}
 	for after := ""; ; {
@@ -35,7 +36,7 @@ func (o *owners) readers(ctx context.Context) ([]string, error) {
 	}
 }
 
-// readerOf returns the river of a user; the first account has the server's river.
+// readerOf returns the name of a user's river, which is "" for the first account.
 func (o *owners) readerOf(user string) string {
 	if user != "" && user == o.ownerName() {
 		return ""
@@ -43,7 +44,7 @@ func (o *owners) readerOf(user string) string {
 	return user
 }
 
-// ownerOf returns the name of a river in URLs.
+// ownerOf returns the user name that URLs contain for a river.
 func (o *owners) ownerOf(reader string) string {
 	if reader != "" {
 		return reader
@@ -54,7 +55,7 @@ func (o *owners) ownerOf(reader string) string {
 	return "server"
 }
 
-// senderOf names the sender of forwarded items.
+// senderOf returns the display name of the user who forwards items from a river.
 func (o *owners) senderOf(reader string) string {
 	if reader == "" && o.ownerName() == "" {
 		return "The operator"
@@ -62,8 +63,8 @@ func (o *owners) senderOf(reader string) string {
 	return o.ownerOf(reader)
 }
 
-// ownerName returns the first account, or "" while none exists. The first account never changes,
-// so it is read once.
+// ownerName returns the name of the first account, or "" if no account exists. The first account
+// never changes, so its name is read only once.
 func (o *owners) ownerName() string {
 	name, err := o.firstAccount()
 	if err != nil {
@@ -101,7 +102,7 @@ func (o *owners) firstAccount() (string, error) {
 	return first, nil
 }
 
-// fresh reports whether no account exists. While the accounts are unreadable it reports false.
+// fresh reports whether no account exists. It returns false if the accounts cannot be read.
 func (o *owners) fresh(context.Context) bool {
 	name, err := o.firstAccount()
 	return err == nil && name == ""

@@ -12,7 +12,7 @@ import (
 )
 
 // ownFeeds reads the test feed and hosted feeds without the network, because the program refuses
-// connections to itself. All other feeds use the network.
+// connections to itself. It reads all other feeds over the network.
 type ownFeeds struct {
 	hub.Fetcher
 	app *App
@@ -45,7 +45,7 @@ func (o ownFeeds) fetchHosted(ctx context.Context, f hub.Fetch) (got hub.Fetched
 		Hash: sum[:], Body: body, ETag: etag, LastModified: modified.UTC().Format(http.TimeFormat), ContentType: contentType,
 		URL: f.URL, SentAt: now, About: func() hub.About { return hubhttp.About(f.URL, contentType, body) },
 	}
-	if event.IsPrivate(f.URL) { // a title or page would let others find the topic
+	if event.IsPrivate(f.URL) { // a title or page URL would help other people find the topic
 		got.About = nil
 	}
 	if f.ETag == etag {

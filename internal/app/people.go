@@ -11,7 +11,8 @@ import (
 	"cloudburst/internal/store"
 )
 
-// newPeople creates the list of authors, and counts the followers of authors here.
+// newPeople creates the directory of authors, which also counts the followers of each author on
+// this server.
 func (a hosting) newPeople(st store.Store) {
 	a.people = &people.Directory{Store: st, Now: a.clock.Now, Off: a.cfg.Accounts.Directory == "off",
 		Stamp: func(ctx context.Context) (int64, error) { return a.posts.Stamp(ctx, "", "") },
@@ -33,8 +34,8 @@ func (a hosting) newPeople(st store.Store) {
 	}
 }
 
-// followedURLs lists the public feeds of a user, of all posts or of a category, that have followers
-// here.
+// followedURLs lists the URLs of a user's public feeds that have followers on this server. The
+// feeds contain all posts or the posts of one category.
 func (a hosting) followedURLs(ctx context.Context, user string) (all []string, err error) {
 	prefix := a.names.Public() + "/" + user + "/"
 	list, err := a.river.Store.SourcesUnder(ctx, prefix, "", 1000)
@@ -46,7 +47,7 @@ func (a hosting) followedURLs(ctx context.Context, user string) (all []string, e
 	return all, err
 }
 
-// subscriptions lets visitors receive posts by e-mail.
+// subscriptions returns the component that sends posts by e-mail to visitors who subscribe.
 func (a hosting) subscriptions() *people.Subscriptions {
 	return &people.Subscriptions{
 		River: a.river, Store: a.people.Store, ReaderOf: a.owners.readerOf, Now: a.clock.Now,
@@ -54,7 +55,7 @@ func (a hosting) subscriptions() *people.Subscriptions {
 	}
 }
 
-// webFinger returns the endpoint that locates the pages of authors.
+// webFinger returns the HTTP endpoint that returns the page and feed of an author's account name.
 func (a *App) webFinger() *publishhttp.WebFinger {
 	return &publishhttp.WebFinger{Feeds: a.authors, Writers: a.posts, Hidden: a.accounts.IsDisabled, Log: a.log, Origins: func() []string {
 		if all := a.names.All(); len(all) > 0 {

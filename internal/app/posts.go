@@ -12,7 +12,8 @@ import (
 	"cloudburst/internal/web"
 )
 
-// newPosts creates the post store. Feeds of posts are stored in a.authors like saved feeds.
+// newPosts creates the component that stores posts. It stores the feeds of posts in a.authors,
+// together with saved feeds.
 func (a hosting) newPosts(st store.Store) {
 	a.posts = &author.Posts{
 		Store: st, Feeds: a.authors, Origin: a.names.Public, Locate: a.names.Located, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
@@ -24,8 +25,8 @@ func (a hosting) newPosts(st store.Store) {
 	a.feeds.Views, a.feeds.FeedsOf, a.feeds.Group = a.posts, a.posts.FeedList, author.Groups{Posts: a.posts}.Group
 }
 
-// indexPosts stores the words of changed posts for the search. A failure delays them until the next
-// change or start.
+// indexPosts makes changed posts searchable. If it fails, the posts become searchable after the
+// next change or start.
 func (a hosting) indexPosts(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
@@ -46,15 +47,15 @@ func (a hosting) writePages(pages *web.Web) {
 	pages.Files, pages.Moves, pages.Site = a.files, a.moves(), a.authorSite
 	pages.Domains = a.hosts.Load()
 	pages.PageCache = &a.pageCache
-	pages.PageState = func(ctx context.Context) (string, error) { // the state includes the domains of authors, because pages name them
+	pages.PageState = func(ctx context.Context) (string, error) { // the state includes the domains of authors, because author pages contain them
 		domains := strconv.FormatInt(a.hostsRead.Load(), 36)
 		state, err := a.pageState(ctx)
 		return state + " " + domains, err
 	}
 }
 
-// newCards returns the reader of link previews. It uses the guard of feeds, because authors name the
-// pages.
+// newCards returns a function that reads link previews. It uses the guard for feeds, because
+// authors choose the linked pages.
 func (a hosting) newCards() func(ctx context.Context, user, url string) (author.Card, error) {
 	pages := &fulltext.Summaries{Fetch: a.client, Now: a.clock.Now}
 	return func(ctx context.Context, user, url string) (author.Card, error) {
@@ -63,13 +64,15 @@ func (a hosting) newCards() func(ctx context.Context, user, url string) (author.
 	}
 }
 
-// renewFirst limits the feeds that are checked for a changed public URL.
+// renewFirst is the number of feeds that are checked to find out whether the public URL has
+// changed.
 const renewFirst = 20
 
-// renewPosts rewrites the feeds of posts that name a former public URL and notifies their
-// subscribers. The first few feeds show whether any rewrite is due, so they are rewritten last;
-// an interrupted run is then detected at the next start. Nodes on a shared database leave it to
-// the next save, because they may have several URLs during a rollout.
+// renewPosts rewrites the feeds of posts that contain a former public URL, and notifies their
+// subscribers. The first renewFirst feeds show whether the URL has changed. renewPosts rewrites
+// these feeds last, so that the next start detects an interrupted run. On a shared database, a
+// feed is rewritten at the next save instead, because nodes may have different URLs during a
+// rollout.
 //
 // spec:cloudburst#public-url-changed
 func (a hosting) renewPosts(ctx context.Context) error {
@@ -92,10 +95,11 @@ func (a hosting) renewPosts(ctx context.Context) error {
 	return a.renew(ctx, first.stale)
 }
 
-// staleBatch is a batch of feeds with the users whose feeds name another URL.
+// staleBatch is the result of checking one batch of feeds. stale contains the users whose feeds
+// contain another URL.
 type staleBatch struct {
 	stale []string
-	last  string // position after which the next batch begins
+	last  string // user and name of the last checked feed, after which the next batch begins
 	more  bool
 }
 
@@ -115,7 +119,7 @@ func (a hosting) staleFeeds(ctx context.Context, after string, limit int) (p sta
 			return p, err
 		}
 		if !w.Written {
-			continue // the author saved this document as a file
+			continue // skip this feed: the author saved it as a document
 		}
 		_, doc, err := a.authors.Document(ctx, f.User, author.Public)
 		if err != nil {
@@ -137,7 +141,7 @@ func (a hosting) renew(ctx context.Context, users []string) error {
 	return nil
 }
 
-// tidyPosts removes deleted posts after their undo period.
+// tidyPosts removes deleted posts whose undo period is over.
 func (a hosting) tidyPosts(ctx context.Context) {
 	a.noteHosted(ctx, "remove deleted posts", a.posts.Sweep(ctx))
 }

@@ -10,13 +10,13 @@ import (
 	"cloudburst/internal/event"
 )
 
-// privateLog is a handler of log lines that removes the URLs of private feeds, whatever part of the
-// program writes them.
+// privateLog is a log handler that removes the URLs of private feeds from all log lines of the
+// program.
 //
 // spec:cloudburst#private-topic
 type privateLog struct{ slog.Handler }
 
-// withoutPrivate returns a log that contains no URL of a private feed.
+// withoutPrivate returns a logger whose output contains no URL of a private feed.
 func withoutPrivate(log *slog.Logger) *slog.Logger {
 	if log == nil {
 		return nil
@@ -24,7 +24,7 @@ func withoutPrivate(log *slog.Logger) *slog.Logger {
 	return slog.New(privateLog{log.Handler()})
 }
 
-// privateURL matches the URL of a reader's topic, and one with a reader's secret.
+// privateURL matches the URL of a reader's topic, and any URL that contains a reader's secret.
 var privateURL = regexp.MustCompile(`[^\s"<>]*` + event.PrivateTopics + `[^\s"<>]*|[^\s"<>]*/[a-z0-9]{12}\.[A-Za-z0-9_-]{32}/[^\s"<>]*`)
 
 // hidePrivate replaces the URLs of private feeds in a text.

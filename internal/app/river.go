@@ -32,13 +32,13 @@ import (
 // reading contains the components of the river.
 type reading struct {
 	river  *river.River
-	reader *fetch.Client // reads feeds for users
+	reader *fetch.Client // fetches feeds for users
 	full   *fulltext.Service
-	site   atomic.Pointer[http.Handler] // handler of the public listener, for URLs of this program
+	site   atomic.Pointer[http.Handler] // handler of the public listener, which answers requests for URLs of this program
 }
 
-// newRiver creates the aggregator. It uses the same outgoing guard as the hub, except for URLs of
-// this program.
+// newRiver creates the river, which reads feeds. It uses the same guard for outgoing requests as
+// the hub, except for URLs of this program.
 func (a *App) newRiver(st store.Store) error {
 	c := a.cfg.River
 	mail, err := a.mail()
@@ -64,7 +64,7 @@ func (a *App) newRiver(st store.Store) error {
 			MaxForwardings: people.MaxSubscribers + 100, Keep: c.Keep, KeepFor: c.KeepFor, Max: c.MaxFeeds, MailsBy: a.cfg.SMTP.AccountLimit, MailsTo: a.cfg.SMTP.RecipientLimit, Shared: a.cfg.Database != "",
 		},
 	}
-	a.river.Hint = func() { // items arrived
+	a.river.Hint = func() { // wake other processes, because items have arrived
 		if h, ok := st.(store.Hinter); ok {
 			h.Hint()
 		}
@@ -86,7 +86,7 @@ func (a *App) newRiver(st store.Store) error {
 	return nil
 }
 
-// mail returns the mail sender; nil: none is configured.
+// mail returns the mail sender; nil: no mail server is configured.
 func (a *App) mail() (*readhttp.Mail, error) {
 	c := a.cfg.SMTP
 	if c.Server == "" {
@@ -113,8 +113,8 @@ const (
 	forGood   = 100 * 365 * 24 * time.Hour
 )
 
-// beginRiver subscribes a new installation to its own test feed once, so that the river has items
-// immediately.
+// beginRiver makes a new installation follow its own test feed, so that the river has items
+// immediately. It does so only once.
 func (a *App) beginRiver(ctx context.Context) {
 	now := a.clock.Now()
 	won, err := a.store.ClaimTask(ctx, beginTask, now, now, now.Add(forGood))
@@ -126,13 +126,13 @@ func (a *App) beginRiver(ctx context.Context) {
 	}
 }
 
-// unifySources moves subscriptions of our own feeds to the canonical name. Earlier versions
-// treated each name as a separate feed, and the canonical name changes with public-url and
-// listen.
+// unifySources moves subscriptions to feeds of this server to the canonical origin. Earlier
+// versions treated each origin as a separate feed. The canonical origin also changes with the
+// settings public-url and listen.
 func (a *App) unifySources(ctx context.Context) error {
 	origins := a.names.All()
 	for _, o := range origins[1:] {
-		// Ids of test feed items contain the feed's URL.
+		// The IDs of items in the test feed contain the feed's URL.
 		renewed := func(url string) bool { return url == o+testfeed.Path }
 		if err := a.river.Unify(ctx, o+"/", renewed, a.owners.readers); err != nil {
 			return err
@@ -145,7 +145,7 @@ func splitList(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// riverPages gives the pages access to the river.
+// riverPages sets the fields that give the pages access to the river.
 func (a *App) riverPages(w *web.Web) {
 	w.River = a.river
 	w.Arrivals = func(buffer int) readerui.Listener { return a.river.Listen(buffer) }
@@ -155,8 +155,8 @@ func (a *App) riverPages(w *web.Web) {
 	w.Images, w.Remote, w.ImageKey = a.cfg.River.Images, a.reader, a.accounts.Key
 }
 
-// ownPages reads URLs of this program without the network, because the program refuses
-// connections to itself. All other requests use the network.
+// ownPages answers requests for URLs of this program without the network, because the program
+// refuses connections to itself. It sends all other requests over the network.
 type ownPages struct {
 	*fetch.Client
 	app *App
@@ -167,7 +167,7 @@ const (
 	maxOwn    = 5 << 20
 )
 
-// Get implements the reader's fetch interface.
+// Get implements river.Fetcher.
 func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
 	u, own := o.app.names.Path(r.URL)
 	site := o.app.site.Load()
@@ -178,7 +178,8 @@ func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, er
 	defer cancel()
 	out := &fetch.Response{URL: r.URL, SentAt: time.Now()}
 	for {
-		// Output of the river itself would return as new items in a loop.
+		// The river must not read its own pages and feeds: their items would be stored again in
+		// an endless loop.
 		if strings.HasPrefix(u.Path, "/river") || strings.HasPrefix(u.Path, "/feeds") {
 			return nil, &fetch.Error{Kind: fetch.Refused, URL: r.URL, Text: "is a page of this server's own river, which does not read itself"}
 		}
@@ -204,10 +205,10 @@ func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, er
 	}
 }
 
-// leave follows a redirect to another server.
+// leave follows a redirect to a URL of another server.
 func (o ownPages) leave(ctx context.Context, r fetch.Request, out *fetch.Response, to *url.URL) (*fetch.Response, error) {
 	r.URL = to.String()
-	r.Header, r.Private = r.Header.Clone(), nil // they were meant for this server only
+	r.Header, r.Private = r.Header.Clone(), nil // these fields were meant only for this server
 	r.Header.Del("Authorization")
 	got, err := o.Client.Get(ctx, r)
 	if err != nil {
@@ -217,7 +218,7 @@ func (o ownPages) leave(ctx context.Context, r fetch.Request, out *fetch.Respons
 	return got, nil
 }
 
-// ask runs the handler of the public listener.
+// ask calls the handler of the public listener.
 func (o ownPages) ask(ctx context.Context, u *url.URL, r fetch.Request, out *fetch.Response) *answer {
 	h := http.Header{}
 	maps.Copy(h, r.Header)
@@ -250,28 +251,28 @@ func (o ownPages) ask(ctx context.Context, u *url.URL, r fetch.Request, out *fet
 
 func headText(h http.Header) string {
 	var b strings.Builder
-	_ = h.WriteSubset(&b, map[string]bool{"Authorization": true, "Set-Cookie": true}) // a strings.Builder returns no errors
+	_ = h.WriteSubset(&b, map[string]bool{"Authorization": true, "Set-Cookie": true}) // a strings.Builder never returns an error
 	return strings.ReplaceAll(b.String(), "\r\n", "\n")
 }
 
-// answer records the response of a handler.
+// answer is a ResponseWriter that records the response of a handler.
 type answer struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-// Header returns the response headers.
+// Header implements http.ResponseWriter.
 func (a *answer) Header() http.Header { return a.header }
 
-// WriteHeader records the first status.
+// WriteHeader records the first status and ignores further ones.
 func (a *answer) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
 	}
 }
 
-// Write appends b to the body.
+// Write appends b to the body. It returns an error if the body would exceed maxOwn bytes.
 func (a *answer) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	if a.body.Len()+len(b) > maxOwn {

@@ -19,7 +19,8 @@ import (
 	"cloudburst/internal/web"
 )
 
-// group contains the routes of one part of the program, under its heading in the documentation.
+// group contains the routes of one part of the program. title is its heading in the
+// documentation.
 type group struct {
 	title  string
 	routes []route.Route
@@ -28,7 +29,7 @@ type group struct {
 // routing builds the routes of both listeners.
 type routing struct{ *App }
 
-// groups lists all routes of both listeners. site serves the pages.
+// groups lists all routes of both listeners. site is the handler that serves the pages.
 func (a routing) groups(public string, pages *web.Web, site http.Handler) []group {
 	return []group{
 		{"Hub", a.hubRoutes(public, pages, site)},
@@ -44,7 +45,7 @@ func (a routing) groups(public string, pages *web.Web, site http.Handler) []grou
 func (a routing) publicRoutes(public string) http.Handler {
 	pages := a.pages(public)
 	canonical := func(next http.Handler) http.Handler { return a.names.AtCanonical(public, next) }
-	if a.cfg.PublicURL != "" || a.cfg.TLS.On() { // the URL may be unreachable from this machine: every name keeps working
+	if a.cfg.PublicURL != "" || a.cfg.TLS.On() { // the canonical URL may be unreachable from this machine, so do not redirect to it
 		canonical = func(next http.Handler) http.Handler { return next }
 	}
 	site := canonical(pages.Routes())
@@ -59,19 +60,19 @@ func (a routing) publicRoutes(public string) http.Handler {
 	h := join(all, a.feeds, site)
 	a.site.Store(&h)
 	h = a.domains(h)
-	for _, wrap := range []func(http.Handler) http.Handler{a.traced, within(writeTimeout)} { // innermost first
+	for _, wrap := range []func(http.Handler) http.Handler{a.traced, within(writeTimeout)} { // the list starts with the innermost handler
 		h = wrap(h)
 	}
 	return h
 }
 
-// join serves routes in this order: fixed first segments, feeds of users, other patterns such as
-// the archive of a day, and site. The patterns need two muxes, because GET
-// /{year}/{month}/{day}/{hour} and /v1/ would conflict in one.
+// join returns a handler that matches routes in this order: routes with a fixed first segment,
+// feeds of users, other patterns such as the archive of a day, and site. The patterns need two
+// muxes, because GET /{year}/{month}/{day}/{hour} and /v1/ would conflict in one mux.
 func join(routes []route.Route, users *publishhttp.Feeds, site http.Handler) http.Handler {
 	fixed, variable := http.NewServeMux(), http.NewServeMux()
 	protect := endpoint.Protect()
-	protect[route.Session] = protect[route.Token] // the site handler checks sessions
+	protect[route.Session] = protect[route.Token] // the site handler checks the session itself
 	names := map[string]bool{"": true}
 	for _, r := range routes {
 		if r.Handler == users { // the handler of users' feeds checks the protection itself
@@ -97,7 +98,8 @@ func join(routes []route.Route, users *publishhttp.Feeds, site http.Handler) htt
 	})
 }
 
-// hubRoutes returns the endpoints of the hub and those that receive notifications of other hubs.
+// hubRoutes returns the endpoints of the hub, and the endpoints that receive notifications from
+// other hubs.
 func (a routing) hubRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
 	hub := &hubhttp.Endpoints{
 		Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log,
@@ -109,7 +111,8 @@ func (a routing) hubRoutes(public string, pages *web.Web, site http.Handler) []r
 	return append(hub.Routes(), notified.Routes()...)
 }
 
-// publishRoutes returns the endpoints for publishing and the published documents.
+// publishRoutes returns the endpoints for publishing, and the endpoints that serve the published
+// documents.
 func (a routing) publishRoutes() []route.Route {
 	convert := &publishhttp.Convert{Library: library{a.App}, Layer: a.layer, Now: a.clock.Now, Log: a.log}
 	return slices.Concat(a.feeds.UserRoutes(), a.feeds.Routes(), convert.Routes(), a.micropub().Routes(), a.domains(nil).Routes(), a.indieAuth().Routes(), a.webmention().Routes(), a.webFinger().Routes())
@@ -122,7 +125,7 @@ func (a routing) readRoutes() []route.Route {
 	}).Routes()
 }
 
-// apiRoutes returns the JSON API for programs with a user's token.
+// apiRoutes returns the routes of the JSON API. Programs call the API with the token of a user.
 func (a routing) apiRoutes() []route.Route {
 	return api.RiverRoutes(a.writing(api.Options{
 		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
@@ -130,12 +133,12 @@ func (a routing) apiRoutes() []route.Route {
 	}))
 }
 
-// pageRoutes returns the pages and the test feed. site adds headers to all pages and protects their
-// forms and sessions.
+// pageRoutes returns the routes of the pages and of the test feed. site adds headers to all
+// pages, and protects their forms and sessions.
 func (a routing) pageRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
 	var all []route.Route
 	for _, r := range pages.RouteList() {
-		if r.Path != "/hub" { // the hub's endpoint serves it to browsers
+		if r.Path != "/hub" { // skip this page: the hub's endpoint serves it to browsers
 			r.Handler = site
 			all = append(all, r)
 		}
@@ -143,7 +146,7 @@ func (a routing) pageRoutes(public string, pages *web.Web, site http.Handler) []
 	return append(all, route.Route{Method: "GET", Path: testfeed.Path, Handler: a.testFeed.Handler(public), Purpose: "Serves a feed that changes every 15 minutes, for tests."})
 }
 
-// pages creates the pages.
+// pages creates the component that renders the pages.
 func (a routing) pages(public string) *web.Web {
 	pages := &web.Web{
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testfeed.Path, Cloud: a.cloudAt, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
@@ -152,19 +155,20 @@ func (a routing) pages(public string) *web.Web {
 		ClientAddr: a.clientAddr,
 	}
 	a.riverPages(pages)
-	pages.Tick = a.testFeed.Tick // the page of the test feed has a button for it
+	pages.Tick = a.testFeed.Tick // the page of the test feed has a button that calls Tick
 	hosting(a).writePages(pages)
 	a.signInToApps(pages)
 	return pages
 }
 
-// clientAddr returns the address of a client behind trusted proxies.
+// clientAddr returns the address of the client that sent the request, also if a trusted proxy
+// forwarded it.
 func (a *App) clientAddr(r *http.Request) netip.Addr {
 	return endpoint.CallerAddr(r, a.cfg.TrustedProxies)
 }
 
-// adminRoutes returns the handler of the operator's listener. The API's guard protects everything
-// except the health endpoints.
+// adminRoutes returns the handler of the operator's listener. The guard of the API protects all
+// routes except the health endpoints.
 func (a routing) adminRoutes() http.Handler {
 	mux := http.NewServeMux()
 	health := a.health()
@@ -180,7 +184,8 @@ func (a routing) adminRoutes() http.Handler {
 	})
 }
 
-// health contains the liveness and readiness endpoints.
+// health returns the routes that report whether the process is alive and whether the server is
+// ready.
 func (a routing) health() []route.Route {
 	return []route.Route{
 		{Method: "GET", Path: "/healthz", Handler: http.HandlerFunc(a.alive), Purpose: "Says that the process is alive; on both listeners."},
@@ -190,7 +195,7 @@ func (a routing) health() []route.Route {
 
 func (a routing) alive(w http.ResponseWriter, r *http.Request) {
 	if token := r.URL.Query().Get(probeParam); token != "" {
-		if !a.probes.arrive(token) { // another node behind the load balancer may have sent it
+		if !a.probes.arrive(token) { // another node behind the load balancer may have sent the probe
 			w.Header().Set(probeHeader, examination(a).proof(token))
 		}
 	}
@@ -222,14 +227,16 @@ func respond(w http.ResponseWriter, status int, text string) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text) // an error means that the client is gone
+	_, _ = io.WriteString(w, text) // an error means that the client has disconnected
 }
 
-// within limits the duration of a response. Live streams set their own deadline for each write.
+// within returns a wrapper that limits the time for writing a response. Live streams set a new
+// deadline before each write.
 func within(d time.Duration) func(next http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			// An error means that the writer has no deadlines; a proxy in front then limits it.
+			// An error means that the writer does not support deadlines. Then only a proxy in
+			// front can limit the response.
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d))
 			next.ServeHTTP(w, r)
 		})

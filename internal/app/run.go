@@ -22,20 +22,20 @@ const (
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
 	maxHeader    = 32 << 10
-	closeWithin  = 1500 * time.Millisecond // limit for open responses, before the hub drains
-	stopsWithin  = 15 * time.Second        // limit for the whole shutdown, also on a busy machine
+	closeWithin  = 1500 * time.Millisecond // maximum time for open responses before the hub stops
+	stopsWithin  = 15 * time.Second        // maximum time for the whole shutdown, even on a busy machine
 )
 
-// Files in the data folder with the addresses of a running server.
+// Names of the files in the data folder that contain the addresses of a running server.
 const (
 	AdminAddrFile  = "admin.addr"
 	ListenAddrFile = "listen.addr"
 )
 
-// Run opens the store unless [Open] has, listens, and works until ctx ends. Then it waits for
-// shutdown-delay, accepts nothing new, finishes open work and returns within 10 s. It listens
-// before a networked database is open and waits for a slow or unavailable one; meanwhile requests
-// get 503.
+// Run starts the server and works until ctx ends. It opens the store, unless [Open] has done so.
+// After ctx ends, Run waits for shutdown-delay, accepts no new requests, finishes open work and
+// returns within 10 s. With a networked database, Run listens before the database is open, and
+// waits for a slow or unavailable database. Until the database is open, requests get 503.
 func (a *App) Run(ctx context.Context) error {
 	heap.Reserve()
 	if a.store == nil && a.cfg.Database == "" {
@@ -43,7 +43,7 @@ func (a *App) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if _, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data); err != nil { // fail now: waiting cannot fix a wrong key
+	if _, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data); err != nil { // return at once: waiting for the database cannot fix a wrong key
 		return err
 	}
 	p := process{a}
@@ -65,18 +65,18 @@ func (a *App) Run(ctx context.Context) error {
 		p.shut(l)
 		group.Wait()
 		if ctx.Err() != nil {
-			return nil // SIGTERM arrived during the wait
+			return nil // SIGTERM arrived while the program waited for the database
 		}
 		return err
 	}
 	return p.work(ctx, l, answer, &group, failed)
 }
 
-// process is the running program with its listeners, loops and shutdown.
+// process is a running program with its listeners, its loops and its shutdown.
 type process struct{ *App }
 
-// work runs a server whose store is open until ctx ends. answer starts the listeners if they are
-// not yet serving.
+// work runs a server whose store is open, until ctx ends. It calls answer to start the listeners
+// if they do not serve yet.
 func (a process) work(ctx context.Context, l *listeners, answer func(), group *sync.WaitGroup, failed chan error) (err error) {
 	defer a.sendTraces(ctx)()
 	public := a.cfg.Public(l.pub.Addr().String())
@@ -85,7 +85,7 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 		a.log.Warn("cannot unify the subscriptions to this server's own feeds", "err", err)
 	}
 	a.banner(public, l.adm.Addr().String())
-	routes := routing(a).publicRoutes(public) // the loops below request our own pages
+	routes := routing(a).publicRoutes(public) // build the routes first, because the loops below request pages of this server
 
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopHub()
@@ -140,7 +140,8 @@ func (a process) followHints(ctx context.Context, hints store.Hinter) {
 	}
 }
 
-// leave announces the shutdown and keeps serving until a load balancer has noticed.
+// leave announces the shutdown and continues to serve for shutdown-delay, so that a load balancer
+// can notice it.
 func (a process) leave(failed <-chan error) error {
 	a.draining.Store(true)
 	wait := time.NewTimer(a.cfg.ShutdownDelay)
@@ -153,8 +154,8 @@ func (a process) leave(failed <-chan error) error {
 	}
 }
 
-// shut waits a limited time for open requests. No connection is accepted, and each response
-// closes its connection; the remaining ones are idle.
+// shut waits up to closeWithin for open requests. During this time the server accepts no
+// connections, and each response closes its connection. All other connections are idle.
 func (a process) shut(l *listeners) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
@@ -162,7 +163,7 @@ func (a process) shut(l *listeners) {
 	for _, c := range l.counted {
 		c.pause()
 	}
-	if a.hub != nil { // nil: the server stopped while it waited for its store
+	if a.hub != nil { // hub is nil if the server stopped while it waited for its store
 		a.hub.AnswerPings()
 	}
 	var group sync.WaitGroup
@@ -170,7 +171,7 @@ func (a process) shut(l *listeners) {
 		group.Go(func() {
 			l.counted[i].drained(ctx)
 			if s.Shutdown(ctx) != nil {
-				_ = s.Close() // closes the remaining connections; the error is of no use
+				_ = s.Close() // close the remaining connections; the error does not matter
 			}
 		})
 	}
@@ -193,7 +194,8 @@ func (a process) server(h http.Handler) *http.Server {
 	}
 }
 
-// lastAnswers closes connections after their response, so that clients do not reuse them.
+// lastAnswers makes the server close each connection after its response while the server is
+// draining, so that clients do not reuse the connection.
 func (a process) lastAnswers(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.draining.Load() {
@@ -205,13 +207,13 @@ func (a process) lastAnswers(h http.Handler) http.Handler {
 
 func (a process) limitConns(l net.Listener) *connLimiter {
 	n := openFiles()
-	// The limit is what notifications and feed reads leave of the descriptors. Each open page is a
-	// connection too.
+	// Connections get the file descriptors that notifications and feed reads do not need. Each
+	// open page needs a connection too.
 	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), maxConns)
 	return newConnLimiter(l, total, max(total/perAddrPart, min(total/2, minPerAddr)), a.isProxy)
 }
 
-// isProxy reports whether an address serves many clients.
+// isProxy reports whether an address belongs to a trusted proxy, which serves many clients.
 func (a *App) isProxy(ip netip.Addr) bool {
 	for _, p := range a.cfg.TrustedProxies {
 		if p.Contains(ip) {
@@ -221,8 +223,8 @@ func (a *App) isProxy(ip netip.Addr) bool {
 	return false
 }
 
-// writeAddresses writes the actual addresses into the data folder for commands and returns the
-// function that removes them.
+// writeAddresses writes the actual addresses of the listeners to files in the data folder, where
+// commands read them. It returns a function that removes the files.
 func (a process) writeAddresses(pub, adm net.Listener) (func(), error) {
 	if err := os.MkdirAll(a.cfg.Data, 0o700); err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "Cannot create the data folder %s.", a.cfg.Data)
@@ -230,7 +232,7 @@ func (a process) writeAddresses(pub, adm net.Listener) (func(), error) {
 	files := map[string]string{AdminAddrFile: adm.Addr().String(), ListenAddrFile: pub.Addr().String()}
 	remove := func() {
 		for name := range files {
-			_ = os.Remove(filepath.Join(a.cfg.Data, name)) // a stale file does no harm: nothing answers there
+			_ = os.Remove(filepath.Join(a.cfg.Data, name)) // an error does not matter: commands detect that no server answers at the old address
 		}
 	}
 	for name, addr := range files {
@@ -242,7 +244,7 @@ func (a process) writeAddresses(pub, adm net.Listener) (func(), error) {
 	return remove, nil
 }
 
-// banner prints the addresses to open, the endpoints to advertise, and warnings.
+// banner prints the URLs to open, the endpoints to publish, and the warnings.
 func (a process) banner(public, admin string) {
 	if a.Out == nil {
 		return

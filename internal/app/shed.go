@@ -6,27 +6,29 @@ import (
 )
 
 const (
-	shedSample  = 256                    // sample size
-	stalledFor  = 2 * time.Second        // a client that accepts no response data for this long
-	readingFor  = time.Second            // a body that is incomplete after this time
-	endingFor   = 100 * time.Millisecond // after the last response; the server keeps the connection for 500 ms
-	maxConns    = 16 << 10               // limit per listener, regardless of the limit of open files: each connection takes memory
-	perAddrPart = 8                      // one address gets this fraction of all connections,
-	// but at least minPerAddr if that is at most half of them: one household has many open pages,
-	// and a machine with a thousand clients may have few connections.
+	shedSample  = 256                    // maximum number of connections that shed examines
+	stalledFor  = 2 * time.Second        // a client is stalled if it accepts no response data for this time
+	readingFor  = time.Second            // a body is slow if it is incomplete after this time
+	endingFor   = 100 * time.Millisecond // grace period after the last response; the server keeps the connection for 500 ms
+	maxConns    = 16 << 10               // maximum number of connections per listener, even if more files may be open, because each connection needs memory
+	perAddrPart = 8                      // one address may use total/perAddrPart connections, or more; see minPerAddr
+	// minPerAddr is the limit per address if it exceeds total/perAddrPart, but at most half of
+	// the total. One household can have many open pages, so the limit must not be low. On a
+	// machine with few file descriptors, half of the total remains for other addresses.
 	minPerAddr = 128
 )
 
-// shed selects a connection to close so that a new one from addr fits, and removes it from the
-// count; nil: none. Only connections without acknowledged work qualify: they wait for a request,
-// for the rest of a head or body, or for the client to read a response. In a sample, shed prefers
-// connections of the address that has most, then the oldest. It closes none for the address that
-// has most itself. Bodies and last responses get a short grace period unless nothing else
-// qualifies.
+// shed selects a connection to close, so that a new connection from addr fits, and removes it
+// from the count. It returns nil if no connection qualifies. Only connections without
+// acknowledged work qualify. They wait for a request, for the rest of a request head or body, or
+// for the client to read a response. shed examines a random sample. It prefers connections of the
+// address that has the most connections, and then the oldest connection. It never selects a
+// connection of an address that has as few connections as addr or fewer. Bodies and last
+// responses have a short grace period, unless no other connection qualifies.
 func (c *connLimiter) shed(addr netip.Addr, now time.Time) *limitedConn {
 	var out, early *limitedConn
 	looks := 0
-	for one := range c.conns { // random order
+	for one := range c.conns { // a map is iterated in random order
 		if looks++; looks > shedSample {
 			break
 		}
@@ -50,7 +52,7 @@ func (c *connLimiter) shed(addr netip.Addr, now time.Time) *limitedConn {
 	return out
 }
 
-// preferred returns which of two connections to close first; b may be nil.
+// preferred returns the connection to close first. b may be nil.
 func (c *connLimiter) preferred(a, b *limitedConn) *limitedConn {
 	if b == nil || c.from[a.addr] > c.from[b.addr] || c.from[a.addr] == c.from[b.addr] && a.since.Before(b.since) {
 		return a
@@ -58,12 +60,12 @@ func (c *connLimiter) preferred(a, b *limitedConn) *limitedConn {
 	return b
 }
 
-// endable states whether a connection may be closed for another one.
+// endable states whether a connection may be closed to make room for another one.
 type endable int
 
 const (
 	notEndable endable = iota
-	lastResort         // only if no connection is endableNow
+	lastResort         // may be closed only if no connection is endableNow
 	endableNow
 )
 
@@ -87,7 +89,7 @@ func (c *limitedConn) endable(now time.Time) endable {
 	return notEndable
 }
 
-// endableAfter returns endableNow when d exceeds moment, otherwise lastResort.
+// endableAfter returns endableNow if d is longer than moment, otherwise lastResort.
 func endableAfter(d, moment time.Duration) endable {
 	if d > moment {
 		return endableNow

@@ -9,24 +9,24 @@ import (
 	"cloudburst/internal/checkup"
 )
 
-// space remembers whether the file system of the data folder is nearly full. In that state
-// /readyz answers 503, but writes continue while space remains.
+// space remembers whether the file system of the data folder is nearly full. If so, /readyz
+// answers 503, but the program continues to write until the file system is full.
 type space struct {
 	mu  sync.Mutex
-	low bool // last logged state
+	low bool // state that was last logged
 }
 
-// spaceState is the free space at one moment.
+// spaceState describes the free space at one point in time.
 type spaceState struct {
-	free  uint64 // bytes available to this user
-	least uint64 // threshold in bytes
-	known bool   // the system reports free space
+	free  uint64 // number of bytes that this user can still write
+	least uint64 // number of free bytes below which the state is low
+	known bool   // true if the system reports the free space
 	low   bool
 }
 
-// judge decides whether free bytes of size are too few. The threshold is wanted, but at most an
-// eighth of the file system. After the space was low, it must exceed the threshold by an eighth, so
-// that the state does not flip often. changed reports a change of low.
+// judge decides whether free bytes are too few for a file system of size bytes. The threshold is
+// wanted, but at most an eighth of size. A low state ends only when free exceeds the threshold by
+// an eighth, so that the state does not change often. changed reports whether low changed.
 func (s *space) judge(free, size, wanted uint64) (now spaceState, changed bool) {
 	now = spaceState{free: free, least: min(wanted, size/8), known: size > 0}
 	s.mu.Lock()
@@ -40,8 +40,8 @@ func (s *space) judge(free, size, wanted uint64) (now spaceState, changed bool) 
 	return now, changed
 }
 
-// freeSpace measures the space and logs each change of state. A node with an external database
-// has no threshold, because it stores nothing acknowledged in its data folder.
+// freeSpace measures the free space and logs each change of the state. A node with an external
+// database has no threshold, because its data folder contains no acknowledged data.
 func (a *App) freeSpace() spaceState {
 	least := uint64(a.cfg.Disk.MinFree)
 	if a.cfg.Database != "" {
@@ -58,8 +58,8 @@ func (a *App) freeSpace() spaceState {
 	return now
 }
 
-// watchSpace measures periodically, so that the log has the change even if nothing requests
-// /readyz.
+// watchSpace measures the free space regularly, so that the log contains each change even if no
+// client requests /readyz.
 func (a *App) watchSpace(ctx context.Context) {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
@@ -73,7 +73,7 @@ func (a *App) watchSpace(ctx context.Context) {
 	}
 }
 
-// spaceWarning returns a sentence for the operator; "" while there is enough space.
+// spaceWarning returns a warning sentence for the operator, or "" if there is enough space.
 func (a *App) spaceWarning() string {
 	now := a.freeSpace()
 	if !now.low {
@@ -82,7 +82,7 @@ func (a *App) spaceWarning() string {
 	return fmt.Sprintf("The disk of the data folder is nearly full: %s are free, and /readyz answers 503 below %s (disk.min-free).", checkup.Bytes(now.free), checkup.Bytes(now.least))
 }
 
-// diskFree returns the free bytes for metrics.
+// diskFree returns the number of free bytes for the metrics.
 func (a *App) diskFree() (bytes uint64, known bool) {
 	now := a.freeSpace()
 	return now.free, now.known

@@ -18,13 +18,14 @@ import (
 	"cloudburst/internal/store"
 )
 
-// Limits of reading a feed of comments.
+// Limits for reading a feed of comments.
 const (
 	commentsTimeout = 15 * time.Second
 	maxCommentsBody = 1 << 20
 )
 
-// newThreads joins posts, the river and webmentions into threads.
+// newThreads creates the component that combines posts, items of the river and webmentions into
+// threads.
 func (a hosting) newThreads(st store.Store) {
 	a.threads = &conversation.Threads{
 		Store: st, Items: st, Comments: a.readComments, Target: a.postAt, ReaderOf: a.owners.readerOf, Post: a.briefOf, Now: a.clock.Now, Log: a.log,
@@ -54,7 +55,8 @@ func (a hosting) newThreads(st store.Store) {
 	}
 }
 
-// briefOf describes a post of this server by its URL.
+// briefOf returns a short description of the post at a URL of this server. fault.NotFound: there
+// is no post at the URL.
 func (a hosting) briefOf(ctx context.Context, raw string) (b conversation.Brief, err error) {
 	u, own := a.names.Path(raw)
 	if !own {
@@ -71,7 +73,7 @@ func (a hosting) briefOf(ctx context.Context, raw string) (b conversation.Brief,
 	return conversation.Brief{Name: cmp.Or(w.Name, p.User), Line: conversation.FirstLine(cmp.Or(p.Title, sanitize.Text(p.HTML))), Href: u.EscapedPath()}, nil
 }
 
-// readComments reads a feed of comments through the guard of feeds.
+// readComments fetches a feed of comments through the guard for feeds.
 //
 // spec:cloudburst#thread-walk
 func (a hosting) readComments(ctx context.Context, url string) (list []conversation.Found, err error) {
@@ -124,7 +126,8 @@ func foundComment(it *feed.Item) conversation.Found {
 	return c
 }
 
-// placeReplies places the posts and mentions that were stored before there were threads, once.
+// placeReplies assigns posts and mentions of earlier versions, which had no threads, to threads.
+// It does so only once per installation.
 func (a hosting) placeReplies(ctx context.Context) {
 	now := a.clock.Now()
 	won, err := a.store.ClaimTask(ctx, "threads begin", now, now, now.Add(forGood))

@@ -10,12 +10,12 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// maxTitles is the maximum number of feeds in one look-up of titles.
+// maxTitles is the maximum number of feeds in one call of feedTitles.
 const maxTitles = 1000
 
-// feedTitles returns the titles of the feeds at urls, for the public pages: of feeds that are
-// hosted here, of topics, and of feeds that the river reads without a password. It queries the
-// store at most twice; hosted feeds are cached.
+// feedTitles returns the titles of the feeds at urls, for display on public pages. It knows
+// hosted feeds, topics, and feeds that the river reads without a password. It queries the store
+// at most twice, because the titles of hosted feeds are cached.
 func (a hosting) feedTitles(ctx context.Context, urls []string) (map[string]string, error) {
 	titles := map[string]string{}
 	var ids []int64
@@ -51,7 +51,8 @@ func (a hosting) feedTitles(ctx context.Context, urls []string) (map[string]stri
 	return titles, err
 }
 
-// hostedTitle returns the title of the public feed at one of our URLs; "": there is none.
+// hostedTitle returns the title of the public feed at a URL of this server; "": there is no such
+// feed.
 func (a hosting) hostedTitle(ctx context.Context, raw string) string {
 	u, own := a.names.Path(raw)
 	if !own {

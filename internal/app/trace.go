@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	stopWithin  = 9500 * time.Millisecond // limit after the signal, including the last traces
-	flushWithin = 2 * time.Second         // limit for the last traces alone
+	stopWithin  = 9500 * time.Millisecond // maximum time from the stop signal until the last traces are sent
+	flushWithin = 2 * time.Second         // maximum time for sending the last traces
 )
 
-// newTracer creates the exporter of traces if one is configured.
+// newTracer creates the exporter of traces, if the settings contain an endpoint for traces.
 func (a *App) newTracer(fetcher *hubhttp.Fetcher, notifier *hubhttp.Notifier) {
 	c := a.cfg.Trace
 	if c.Endpoint == "" {
@@ -39,8 +39,8 @@ func (a *App) newTracer(fetcher *hubhttp.Fetcher, notifier *hubhttp.Notifier) {
 	}
 }
 
-// sendTraces exports spans until the returned function is called, after the last span. ctx ends
-// at shutdown.
+// sendTraces exports spans until the caller calls stop after the last span. ctx ends when the
+// shutdown begins.
 func (a *App) sendTraces(ctx context.Context) (stop func()) {
 	if a.tracer == nil {
 		return func() {}
@@ -64,7 +64,7 @@ func (a *App) sendTraces(ctx context.Context) (stop func()) {
 	}
 }
 
-// traced reads the trace context of requests.
+// traced returns a handler that reads the trace context of requests, if tracing is on.
 func (a *App) traced(next http.Handler) http.Handler {
 	if a.tracer == nil {
 		return next
@@ -72,7 +72,7 @@ func (a *App) traced(next http.Handler) http.Handler {
 	return trace.Handler(next)
 }
 
-// tracedSave adds the trace of a save to the context of its notification.
+// tracedSave adds the trace of a saved feed to the context of its notification.
 func (a *App) tracedSave(ctx context.Context, f author.Feed) context.Context {
 	if a.tracer == nil {
 		return ctx
@@ -81,12 +81,12 @@ func (a *App) tracedSave(ctx context.Context, f author.Feed) context.Context {
 	if b, ok := author.SaveOriginOf(ctx); ok {
 		s.Begin, s.Via, s.Kind = b.At, b.Via, b.Kind
 	} else {
-		s.End = f.SavedAt // an earlier run saved this version; only its notification is new
+		s.End = f.SavedAt // an earlier run saved this version, so only the notification belongs to this run
 	}
 	return trace.WithSave(ctx, s)
 }
 
-// traceCounts returns the counters of spans; nil: tracing is off.
+// traceCounts returns a function that returns the counters of spans. nil: tracing is off.
 func (a *App) traceCounts() func() api.TraceCounts {
 	if a.tracer == nil {
 		return nil

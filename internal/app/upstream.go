@@ -8,7 +8,7 @@ import (
 )
 
 // newUpstream creates the engine that subscribes to feeds at other hubs. push.Join documents how
-// its news are processed.
+// the program handles the notifications of these hubs.
 func (a *App) newUpstream(st upstream.Store) {
 	a.doer = fetch.NewDoer(fetch.DoerOptions{
 		Guard:     a.callbackGuard(),

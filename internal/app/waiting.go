@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	slowStart    = 3 * time.Second // an open that takes longer counts as waiting
-	retryPause   = time.Second     // between two attempts to open the store
-	remindEvery  = 5 * time.Minute // between two log lines of one wait
-	connectFirst = 5 * time.Second // limit for connecting, which doubles with each attempt
+	slowStart    = 3 * time.Second // an attempt to open the store that takes longer counts as waiting
+	retryPause   = time.Second     // pause between two attempts to open the store
+	remindEvery  = 5 * time.Minute // minimum time between two log lines about the same wait
+	connectFirst = 5 * time.Second // maximum time for connecting in the first attempt; each attempt doubles it
 	maxConnect   = 30 * time.Second
-	lateAttempt  = 2 * time.Second // limit for the attempt in progress after ctx has ended
+	lateAttempt  = 2 * time.Second // time for the current attempt to finish after ctx has ended
 )
 
-// begin opens the store and connects all components unless Open has. It waits for a slow or
-// unavailable database until ctx ends. When the wait begins, it calls answer once.
+// begin opens the store and connects all components, unless Open has done so. It waits for a slow
+// or unavailable database until ctx ends. When the wait begins, begin calls answer once.
 func (a *App) begin(ctx context.Context, answer func()) error {
 	if a.store != nil {
 		return a.hub.Recover(ctx)
@@ -41,7 +41,7 @@ func (a *App) begin(ctx context.Context, answer func()) error {
 				w.finish()
 				return nil
 			}
-			_ = st.Close() // report err, not the error of Close
+			_ = st.Close() // return err, because the error of Close is less important
 			a.store = nil
 		}
 		switch {
@@ -59,15 +59,16 @@ func (a *App) begin(ctx context.Context, answer func()) error {
 	}
 }
 
-// dbWait opens the database and waits until that succeeds.
+// dbWait opens the database, and waits if the database is not available.
 type dbWait struct {
 	*App
 	answer func()
 	since  time.Time
-	logged time.Time // last log line; zero: the wait has not begun
+	logged time.Time // time of the last log line; zero: the program has not begun to wait
 }
 
-// open makes one attempt. When ctx ends it abandons an attempt that does not return.
+// open makes one attempt to open the store. After ctx ends, open abandons an attempt that does
+// not return within lateAttempt.
 func (w *dbWait) open(ctx context.Context, connect time.Duration) (store.Store, error) {
 	type opened struct {
 		st  store.Store
@@ -93,7 +94,7 @@ func (w *dbWait) open(ctx context.Context, connect time.Duration) (store.Store, 
 		case <-late:
 			go func() {
 				if o := <-done; o.err == nil {
-					_ = o.st.Close() // nothing uses the store
+					_ = o.st.Close() // close the store that the abandoned attempt opened
 				}
 			}()
 			return nil, ctx.Err()
@@ -101,8 +102,8 @@ func (w *dbWait) open(ctx context.Context, connect time.Duration) (store.Store, 
 	}
 }
 
-// reportWait begins the wait, or reports its progress at intervals. A nil reason means that the
-// current attempt has no result yet.
+// reportWait reports that the wait begins, or at intervals that it continues. A nil reason means
+// that the current attempt has no result yet.
 func (w *dbWait) reportWait(reason error) {
 	first := w.logged.IsZero()
 	if first {
@@ -117,22 +118,22 @@ func (w *dbWait) reportWait(reason error) {
 		reason = errors.New("it does not answer, or another node is migrating its tables")
 	}
 	if f, ok := errors.AsType[*fault.Error](reason); ok && f.Err != nil {
-		reason = f.Err // the outer sentence names the database too
+		reason = f.Err // the outer error repeats the name of the database
 	}
 	w.log.Warn("waiting for the database", "database", config.Redact(w.cfg.Database), "reason", reason, "waited", time.Since(w.since).Round(time.Second))
 }
 
-// finish logs the end of the wait, if there was one.
+// finish logs the end of the wait, if the program waited.
 func (w *dbWait) finish() {
 	if !w.logged.IsZero() {
 		w.log.Info("the database is available", "database", config.Redact(w.cfg.Database), "waited", time.Since(w.since).Round(time.Millisecond))
 	}
 }
 
-// entrance is the handler of a listener. Until open is called, it answers that the server waits
-// for its database.
+// entrance is the handler of a listener. It answers that the server waits for its database, until
+// open sets the next handler.
 type entrance struct {
-	json bool // errors are JSON, as the operator's API writes them
+	json bool // true: errors are JSON in the format of the operator's API
 
 	next atomic.Pointer[http.Handler]
 }
@@ -160,7 +161,8 @@ func errWaiting() *fault.Error {
 	return &fault.Error{Code: fault.Unavailable, Msg: "The server is waiting for its database; please try again.", RetryAfter: 5 * time.Second}
 }
 
-// lateCertificates reads and writes certificates in the store after it is open.
+// lateCertificates reads and writes certificates in the store. Until the store is open, it has
+// none.
 type lateCertificates struct {
 	atomic.Pointer[store.Certificates]
 }
