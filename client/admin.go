@@ -144,7 +144,7 @@ func (c Admin) RemoveBlock(ctx context.Context, what string) error {
 // Setting is a setting of the running server.
 type Setting struct {
 	Name    string `json:"name"`
-	Value   string `json:"value"` // value, without passwords
+	Value   string `json:"value"` // value of the setting; passwords are hidden
 	Default string `json:"default"`
 	Source  string `json:"source"`           // default, profile, file, environment or flag
 	Origin  string `json:"origin,omitempty"` // name of the flag, variable, file or profile that sets the value
@@ -162,7 +162,7 @@ func (c Admin) Config(ctx context.Context) ([]Setting, error) {
 // ChangedSetting is a setting that can be changed while the server runs.
 type ChangedSetting struct {
 	Name       string     `json:"name"`
-	Value      string     `json:"value"`                // value in force
+	Value      string     `json:"value"`                // value that is in force
 	Configured string     `json:"configured"`           // value set by flag, environment, file or default
 	ChangedAt  *time.Time `json:"changed_at,omitempty"` // time of the change; missing: the configured value is in force
 	ChangedBy  string     `json:"changed_by,omitempty"`

@@ -29,7 +29,7 @@ type Readers struct {
 	Mail          MailReaders  `json:"mail"`              // subscribers by e-mail; not in Count
 	ServiceList   []Service    `json:"service_list"`      // feed services, the service with the most readers first
 	ProgramList   []NamedCount `json:"program_list"`      // feed readers by name, the largest number first
-	PushList      []NamedCount `json:"push_list"`         // push subscriptions by protocol
+	PushList      []NamedCount `json:"push_list"`         // numbers of push subscriptions by protocol
 	Formats       []NamedCount `json:"formats"`           // readers by feed format; "" is the document as saved
 	Days          []Day        `json:"days"`              // history, oldest day first and today last
 }
@@ -50,7 +50,7 @@ type Service struct {
 	LastAt      time.Time `json:"last_at"`
 }
 
-// NamedCount is a number with the name of what is counted.
+// NamedCount is a number and the name of what is counted.
 type NamedCount struct {
 	Name  string `json:"name"`
 	Count int64  `json:"n"`

@@ -20,7 +20,7 @@ type Status struct {
 	Started   time.Time `json:"started"`
 	PublicURL string    `json:"public_url,omitempty"`
 	Store     string    `json:"store"`            // "ok", or the reason why the database is not available
-	Warnings  []string  `json:"warnings"`         // sentences for the operator
+	Warnings  []string  `json:"warnings"`         // warnings for the operator, each a sentence
 	Counts    *Counts   `json:"counts,omitempty"` // nil if the database is not available
 	Live      Live      `json:"live"`
 	Totals    Minute    `json:"totals"` // counts since the start of the process
@@ -165,7 +165,7 @@ type Removed struct {
 // Backup describes a finished backup.
 type Backup struct {
 	File    string   `json:"file"`
-	Size    int64    `json:"size"`              // bytes
+	Size    int64    `json:"size"`              // size of the backup in bytes
 	Key     string   `json:"key,omitempty"`     // file next to the backup with the key for readers' secrets; "": no key was copied
 	Removed []string `json:"removed,omitempty"` // names of older backups that were removed
 }
@@ -188,9 +188,9 @@ type Installation struct {
 
 // Finding is the result of one check.
 type Finding struct {
-	ID    string `json:"id"`    // stable name such as data-space
-	Level string `json:"level"` // ok, note, warning or problem
-	Text  string `json:"text"`  // observed state
+	ID    string `json:"id"`    // stable name of the check, such as data-space
+	Level string `json:"level"` // result of the check: ok, note, warning or problem
+	Text  string `json:"text"`  // sentence about the observed state
 	Why   string `json:"why,omitempty"`
 	Fix   string `json:"fix,omitempty"` // recommended action
 }

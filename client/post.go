@@ -77,7 +77,7 @@ type PostNode struct {
 
 // PostAttr is an attribute of an OPML outline element.
 type PostAttr struct {
-	Space string `json:"space,omitempty"` // namespace URI
+	Space string `json:"space,omitempty"` // namespace URI of the attribute
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
@@ -87,7 +87,7 @@ type PostAttr struct {
 type PostChange struct {
 	Title      *string          `json:"title,omitempty"`
 	Source     *string          `json:"source,omitempty"` // text, at most 256 KiB
-	Format     *string          `json:"format,omitempty"` // markdown, html or text
+	Format     *string          `json:"format,omitempty"` // format of Source: markdown, html or text
 	Link       *string          `json:"link,omitempty"`
 	Categories *[]string        `json:"categories,omitempty"`
 	Enclosures *[]PostEnclosure `json:"enclosures,omitempty"`
@@ -110,7 +110,7 @@ type PostChange struct {
 // PostQuery selects posts. A zero field does not restrict the result.
 type PostQuery struct {
 	State         string    // draft, scheduled, published, private or deleted; "": all except deleted
-	Category      string    // category of a published post
+	Category      string    // category; selects only published posts
 	Match         string    // words or parts of words that the title or the source contains
 	Since, Before time.Time // publication time; Since is inclusive, Before is exclusive
 	Limit         int       // maximum number of posts; 0 means all
@@ -120,7 +120,7 @@ type PostQuery struct {
 type Preview struct {
 	HTML       string     `json:"html,omitempty"`
 	Outline    []PostNode `json:"outline,omitempty"`
-	Characters int        `json:"characters"` // length of the text
+	Characters int        `json:"characters"` // length of the text in characters
 	Limit      int        `json:"limit"`      // maximum length of a short post; 0 means no limit
 	Over       bool       `json:"over"`       // the post exceeds Limit
 }
@@ -141,7 +141,7 @@ type Profile struct {
 	Blurb    string `json:"blurb"` // description of the feed, plain text
 	Link     string `json:"link"`  // URL of the user's page on another server
 	Language string `json:"language"`
-	Accent   string `json:"accent"` // color as "#rrggbb"
+	Accent   string `json:"accent"` // color of the page, as "#rrggbb"
 	Avatar   string `json:"avatar"` // path or URL of an image
 	Theme    string `json:"theme"`  // color scheme of the page: "" (the reader's choice), light or dark
 	// Hints are the hints for feed readers in the feed; nil in [Client.SetProfile] leaves them

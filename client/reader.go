@@ -21,7 +21,7 @@ type Secret struct {
 // FeedAccess has the two ways to read a private feed: a URL that contains the secret, and a URL
 // without the secret together with a name and a password for HTTP Basic or WSSE authentication.
 type FeedAccess struct {
-	URL      string `json:"url"`     // URL of the feed that contains the secret
+	URL      string `json:"url"`     // URL of the feed; the URL contains the secret
 	Address  string `json:"address"` // URL of the feed without the secret
 	Name     string `json:"name"`
 	Password string `json:"password"`

@@ -10,7 +10,7 @@ import (
 // Relay is the server's own subscription to a feed at an upstream hub.
 type Relay struct {
 	Feed  string   `json:"feed"`
-	Via   string   `json:"via"`   // rsscloud, websub or cnws
+	Via   string   `json:"via"`   // protocol: rsscloud, websub or cnws
 	Hub   string   `json:"hub"`   // URL of the hub's endpoint
 	Topic string   `json:"topic"` // URL of the feed as the hub knows it
 	State string   `json:"state"` // pending, active, refused, lost or ending

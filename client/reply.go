@@ -11,7 +11,7 @@ import (
 type Reply struct {
 	ID          int64      `json:"id,string"`
 	Post        int64      `json:"post,string"`      // number of the post
-	State       string     `json:"state"`            // unread, waiting, approved or rejected
+	State       string     `json:"state"`            // state: unread, waiting, approved or rejected
 	Kind        string     `json:"kind,omitempty"`   // reply, like, repost, bookmark or mention; "": the server has not read the page yet
 	Source      string     `json:"source"`           // URL of the page
 	Target      string     `json:"target"`           // URL of the post
@@ -40,7 +40,7 @@ type ReplyDecision struct {
 
 // ReplyRule is a trusted or blocked author or host.
 type ReplyRule struct {
-	Verdict string    `json:"verdict"` // trust or block
+	Verdict string    `json:"verdict"` // decision of the rule: trust or block
 	Host    string    `json:"host"`
 	Author  string    `json:"author"` // see Reply.Author; "*": all authors on the host
 	Name    string    `json:"name,omitempty"`
@@ -52,7 +52,7 @@ type SentWebmention struct {
 	Post     int64      `json:"post,string"` // number of the post
 	Source   string     `json:"source"`      // URL of the post
 	Target   string     `json:"target"`      // URL of the page
-	State    string     `json:"state"`       // pending, accepted, no-endpoint or failed
+	State    string     `json:"state"`       // state: pending, accepted, no-endpoint or failed
 	Reply    bool       `json:"reply,omitempty"`
 	Removed  bool       `json:"removed,omitempty"` // the post does not link to the page any more
 	Endpoint string     `json:"endpoint,omitempty"`

@@ -44,7 +44,7 @@ type Source struct {
 
 // Login has the credentials for the server of a feed.
 type Login struct {
-	Kind   string `json:"kind"`             // basic, token, wsse or header
+	Kind   string `json:"kind"`             // method: basic, token, wsse or header
 	Name   string `json:"name,omitempty"`   // name of the user (basic, wsse) or of the header
 	Secret string `json:"secret,omitempty"` // password or token; set only in requests
 }
@@ -89,7 +89,7 @@ type SourceChange struct {
 	Categories *[]string `json:"categories,omitempty"`
 	Interval   *int64    `json:"interval_s,omitempty"` // seconds between checks; 0: no interval
 	FullText   *bool     `json:"full_text,omitempty"`  // read the full text of new items
-	Login      *Login    `json:"login,omitempty"`      // Kind "": remove the login
+	Login      *Login    `json:"login,omitempty"`      // new login; Kind "" removes the login
 	CNWS       *string   `json:"cnws,omitempty"`       // endpoint of a CNWS hub; "": no hub; only the operator can change it
 }
 
@@ -132,10 +132,10 @@ type Content struct {
 	HTML       string      `json:"html,omitempty"`
 	Text       string      `json:"text,omitempty"` // HTML as plain text, truncated after some thousand characters
 	Language   string      `json:"language,omitempty"`
-	Published  *time.Time  `json:"published,omitempty"` // date in the feed
+	Published  *time.Time  `json:"published,omitempty"` // date of the item in the feed
 	Updated    *time.Time  `json:"updated,omitempty"`
 	Authors    []string    `json:"authors,omitempty"`
-	Categories []string    `json:"categories,omitempty"` // categories in the feed
+	Categories []string    `json:"categories,omitempty"` // categories of the item in the feed
 	Enclosures []Enclosure `json:"enclosures,omitempty"`
 	Image      string      `json:"image,omitempty"`
 	Comments   string      `json:"comments,omitempty"`
@@ -161,13 +161,13 @@ type ItemSource struct {
 	URL        string   `json:"url"`
 	Home       string   `json:"home,omitempty"`
 	Icon       string   `json:"icon,omitempty"`
-	Categories []string `json:"categories"` // the user's categories
+	Categories []string `json:"categories"` // categories that the user assigned to the source
 	Private    bool     `json:"private"`
 }
 
 // ItemQuery selects items. A zero field does not restrict the result.
 type ItemQuery struct {
-	Source   string // ID or URL
+	Source   string // ID or URL of a source
 	Category string
 	Starred  bool
 	Unread   bool
@@ -194,7 +194,7 @@ type MarkRequest struct {
 // ReadRequest marks all items up to a time as read: in one source, in one category, or in the whole
 // river.
 type ReadRequest struct {
-	Source   string     `json:"source,omitempty"` // ID or URL
+	Source   string     `json:"source,omitempty"` // ID or URL of a source
 	Category string     `json:"category,omitempty"`
 	To       *time.Time `json:"to,omitempty"` // time up to which items are marked; nil: now
 }
@@ -204,7 +204,7 @@ type Category struct {
 	Name    string `json:"name"`
 	Public  bool   `json:"public"` // number of unread items; nil: not requested
 	Sources int64  `json:"sources"`
-	Unread  *int64 `json:"unread,omitempty"` // set only if requested
+	Unread  *int64 `json:"unread,omitempty"` // number of unread items; nil: not requested
 }
 
 // CategoryChange creates or changes a category. A nil field is not changed.
@@ -251,8 +251,8 @@ type Forwarding struct {
 	ID        int64      `json:"id,string"`
 	SourceID  int64      `json:"source_id,string,omitempty"`
 	Category  string     `json:"category,omitempty"`
-	Via       string     `json:"via"`    // webhook, email, post or mastodon
-	Target    string     `json:"target"` // URL or e-mail address
+	Via       string     `json:"via"`    // kind of recipient: webhook, email, post or mastodon
+	Target    string     `json:"target"` // URL or e-mail address of the recipient
 	Signed    bool       `json:"signed"` // messages are signed with a secret
 	Paused    bool       `json:"paused"`
 	CreatedAt time.Time  `json:"created_at"`
@@ -266,7 +266,7 @@ type Forwarding struct {
 	Digest    string     `json:"digest,omitempty"`     // daily or weekly: the items of the period are sent in one e-mail; "": each item is sent at once
 }
 
-// ForwardingRequest creates a forwarding or, with ID, changes an existing one.
+// ForwardingRequest creates a forwarding. If ID is set, it changes the forwarding with this ID.
 type ForwardingRequest struct {
 	ID       int64   `json:"id,string,omitempty"`
 	Source   string  `json:"source,omitempty"` // ID or URL; "": every source
@@ -292,7 +292,7 @@ type FilterActions struct {
 	Hide    bool  `json:"hide,omitempty"`
 	Read    bool  `json:"read,omitempty"`
 	Star    bool  `json:"star,omitempty"`
-	Forward int64 `json:"forward,string,omitempty"` // ID of a forwarding
+	Forward int64 `json:"forward,string,omitempty"` // ID of a forwarding that sends the item
 }
 
 // Filter is a rule for new items of a user's feeds. It applies to the items that match all
@@ -312,7 +312,7 @@ type Filter struct {
 	CreatedAt time.Time  `json:"created_at"`
 }
 
-// FilterRequest creates a filter or, with ID, changes an existing one.
+// FilterRequest creates a filter. If ID is set, it changes the filter with this ID.
 type FilterRequest struct {
 	ID         int64             `json:"id,string,omitempty"`
 	Name       string            `json:"name,omitempty"`

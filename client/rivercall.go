@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// River is the API of one user's river. Create one with [Client.River].
+// River calls the endpoints for the river of one user. [Client.River] creates it.
 type River struct {
 	c    *Client
 	user string

@@ -56,7 +56,7 @@ type Hop struct {
 
 // PushState is the state of the subscription at one hub.
 type PushState struct {
-	Protocol  string     `json:"protocol"` // rsscloud, websub or cnws
+	Protocol  string     `json:"protocol"` // protocol: rsscloud, websub or cnws
 	Hub       string     `json:"hub"`
 	Wire      string     `json:"wire,omitempty"`
 	Own       bool       `json:"own"` // the hub is this server

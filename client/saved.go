@@ -26,7 +26,7 @@ type SavedFeed struct {
 	User    string    `json:"user"`
 	Name    string    `json:"name"`            // name of the feed: PublicFeed or PrivateFeed
 	URL     string    `json:"url"`             // URL at which readers read the feed
-	Title   string    `json:"title,omitempty"` // title in the document
+	Title   string    `json:"title,omitempty"` // title of the feed in the document
 	Items   int       `json:"items"`
 	Version int64     `json:"version"` // number of times the feed was saved
 	SavedAt time.Time `json:"saved_at"`

@@ -9,7 +9,7 @@ import (
 type Page struct {
 	Slug   string     `json:"slug"` // last segment of the page's path; "" in [Site.SavePage]: the server derives it from Title
 	Title  string     `json:"title"`
-	Source string     `json:"source"`               // Markdown; "" in a list
+	Source string     `json:"source"`               // text in Markdown; "" in a list
 	Place  int64      `json:"place"`                // position in the navigation, ascending
 	InMenu bool       `json:"in_menu"`              // the navigation contains the page
 	HTML   string     `json:"html,omitempty"`       // generated from Source; ignored in [Site.SavePage]

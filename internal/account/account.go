@@ -42,7 +42,7 @@ type Limits struct {
 // set before the first use; other fields may be zero.
 type Accounts struct {
 	Store   Store
-	Now     func() time.Time // nil: time.Now
+	Now     func() time.Time // clock; nil: time.Now
 	Key     []byte           // 32 bytes from which the keys for readers' secrets, codes and counts are derived
 	Log     *slog.Logger     // nil: nothing is logged
 	Options Options

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// RoleStore stores which users are administrators, finds users, and deletes them.
+// RoleStore stores which users are administrators. It also finds and deletes users.
 type RoleStore interface {
 	// SetAdministrator makes a user an administrator (on) or revokes the role. fault.NotFound: the
 	// user does not exist.

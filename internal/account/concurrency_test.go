@@ -30,7 +30,7 @@ func TestPasswordsAreHashedByArgon2id(t *testing.T) {
 	must(t, err)
 	_, hash, err := store.User(t.Context(), "alice")
 	must(t, err)
-	part := strings.Split(hash, "$") // $argon2id$v=19$m=19456,t=2,p=1$salt$sum
+	part := strings.Split(hash, "$") // the hash has the form $argon2id$v=19$m=19456,t=2,p=1$salt$sum
 	if len(part) != 6 || strings.Join(part[:4], "$") != "$argon2id$v=19$m=19456,t=2,p=1" {
 		t.Fatalf("stored as %s", hash)
 	}
@@ -46,7 +46,7 @@ func TestPasswordsAreHashedByArgon2id(t *testing.T) {
 	must(t, err)
 }
 
-// TestConcurrentSignInsUseBoundedMemory computes hashes that use as much memory as real ones.
+// TestConcurrentSignInsUseBoundedMemory computes hashes that use as much memory as argon2id hashes.
 func TestConcurrentSignInsUseBoundedMemory(t *testing.T) {
 	t.Parallel()
 	const atOnce, size = 8, 19 << 20

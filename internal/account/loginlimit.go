@@ -69,7 +69,7 @@ type limiter struct {
 	all        tally         // failures of all clients in the minute that began at Since
 	waiting    int           // login attempts that wait until another attempt ends
 	paced      int           // attempts that wait for a paced slot; at most maxWaiting/4
-	maxWaiting int           // limit of waiting
+	maxWaiting int           // maximum of waiting
 	ended      chan struct{} // closed when the next attempt ends; nil: no attempt waits
 	newRows    int           // upper limit of the number of rows added since the last trim
 }
@@ -182,8 +182,8 @@ func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Durat
 	return wait
 }
 
-// changed records a change at the time now. Change increases even if the row was deleted by a trim
-// in between.
+// changed records a change at the time now. Change increases even if a trim has deleted the row
+// since the previous change.
 func (t *Tally) changed(now time.Time) {
 	t.Last, t.Change = now, max(t.Change+1, now.UnixMilli())
 }

@@ -154,7 +154,7 @@ func (a *Accounts) verifyWSSE(list []SealedSecret, t wsse.Token) (*SealedSecret,
 	for i := range list {
 		plain, err := a.keys.openSecret(list[i])
 		if err != nil {
-			unreadable = err // another secret may match
+			unreadable = err // continue, because another secret may match
 			continue
 		}
 		for _, password := range []string{plain, list[i].Selector + "." + plain} {

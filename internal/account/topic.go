@@ -20,12 +20,12 @@ type Topics struct{ *Accounts }
 // spec:cloudburst#private-topic
 func (a Topics) Topic(s Secret) string {
 	a.init()
-	sum := a.keys.sum(s.User, s.Feed, "topic "+s.Selector) // no secret contains a space
+	sum := a.keys.sum(s.User, s.Feed, "topic "+s.Selector) // secrets contain no spaces, so a topic differs from every secret
 	return s.Selector + "-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20]))
 }
 
-// OpenByTopic authenticates a reader by the name of their topic. Plain of the result is the secret
-// as in URLs, with the selector. The errors are those of OpenByURL.
+// OpenByTopic authenticates a reader by the name of their topic. Plain of the result is the
+// selector and the secret, as in the URLs of the feed. The errors are those of OpenByURL.
 func (a Topics) OpenByTopic(ctx context.Context, topic string, from Caller) (Secret, error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {

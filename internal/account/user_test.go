@@ -234,7 +234,7 @@ func TestAccountRegistrationsAreRateLimited(t *testing.T) {
 }
 
 const (
-	composed   = "pass\u00e9 compos\u00e9 \uac01"               // NFC
+	composed   = "pass\u00e9 compos\u00e9 \uac01"               // text in the normal form NFC
 	decomposed = "passe\u0301 compose\u0301 \u1100\u1161\u11a8" // the same text in NFD
 	wideSpaces = "pass\u00e9\u00a0compos\u00e9\u3000\uac01"     // the same text with other spaces
 )

@@ -22,7 +22,7 @@ const maxVerified = 1 << 14
 type verifiedCache struct {
 	mu    sync.Mutex
 	key   []byte
-	times cache.LRU[[sha256.Size]byte, time.Time] // time of the argon2id hash
+	times cache.LRU[[sha256.Size]byte, time.Time] // key: HMAC of a verified password; value: time of the argon2id hash
 }
 
 // sum returns the HMAC for a password that matches a stored hash. The stored hash has a random

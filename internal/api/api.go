@@ -67,7 +67,7 @@ type Options struct {
 	Admin     *admin.Admin     // actions of administrators and the audit log; nil: not supported
 	Relays    Relays           // subscriptions at upstream hubs; nil: not supported
 	Accounts  Accounts         // users, tokens and secrets; nil: not supported
-	Feeds     Feeds            // hosted feeds; nil: not supported
+	Feeds     Feeds            // feeds that users saved; nil: not supported
 	Audience  Audience         // reports about readers of hosted feeds; nil: not supported
 	River     River            // followed feeds and their items; nil: not supported
 	Transfers Transfers        // export and import of users; nil: not supported
@@ -108,7 +108,7 @@ type Options struct {
 	PublicURL string           // URL of the public listener; "": unknown
 	Warnings  func() []string  // returns warnings for the operator; nil: no warnings
 	Hosts     []string         // accepted names in the Host header, in addition to localhost and IP addresses
-	Now       func() time.Time // nil: time.Now
+	Now       func() time.Time // clock; nil: time.Now
 	Temp      string           // folder for uploads that are being checked; "": the system's temporary folder
 	// BackupKey copies the key for readers' secrets to the folder of a backup and returns the name
 	// of the copy; nil: no key file exists. BackedUp is called after each backup; nil: not called.

@@ -98,8 +98,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	if f.at != (event.Cursor{}) || !f.query.Since.IsZero() {
-		// The stored events can be more than the buffer of live events can hold. Therefore send most
-		// of them first, then listen to live events, and send the rest while listening.
+		// While many stored events are sent, more live events can occur than the buffer holds.
+		// Therefore send most of the stored events, then begin with an empty buffer, and send the
+		// rest of the stored events.
 		if err := f.catchUp(r); err != nil {
 			return s.abort(r, err)
 		}

@@ -61,8 +61,9 @@ func (s riverAPI) itemStream(c *riverCall) error {
 	if last != "" {
 		f.begun = max(f.seen-itemOverlap, 0)
 		f.at = f.begun
-		// The stored items can be more than the buffer of arrivals can hold. Therefore send most of
-		// them first, then listen to arrivals, and send the rest while listening.
+		// While many stored items are sent, more arrivals can occur than the buffer holds. Therefore
+		// send most of the stored items, then begin with an empty buffer, and send the rest of the
+		// stored items.
 		if err := f.catchUp(); err != nil {
 			return s.abort(c.r, err)
 		}

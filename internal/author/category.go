@@ -47,8 +47,8 @@ func fold(text, more string, limit int) string {
 const maxCreated = 200
 
 // AddCategory creates a category for later posts. An existing category is not changed. Errors:
-// fault.Invalid (the label is invalid or too long), Conflict (the writer has 200 categories without
-// posts), and those of [Posts.SetProfile].
+// fault.Invalid (the label is invalid or too long), fault.Conflict (the writer has 200 categories
+// without posts), and those of [Posts.SetProfile].
 func (p *Posts) AddCategory(ctx context.Context, user, label string) error {
 	labels, err := checkCategories([]string{label})
 	if err != nil {
@@ -81,8 +81,8 @@ func (p *Posts) AddCategory(ctx context.Context, user, label string) error {
 	return err
 }
 
-// Categories returns the categories of a user, sorted by name: those of published posts, and those
-// that the user created without posts. The latter have Posts 0.
+// Categories returns the categories of a user, sorted by name. They are the categories of published
+// posts, and the categories that the user created without posts, which have Posts 0.
 func (p *Posts) Categories(ctx context.Context, user string) ([]Count, error) {
 	counts, err := p.Counts(ctx, user, ByCategory, "", 0)
 	if err != nil {

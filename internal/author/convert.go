@@ -187,7 +187,7 @@ func fromItem(it *feed.Item) Post {
 			c.Reply = &Reply{URL: cmp.Or(r.Href, r.Ref), GUID: r.Ref, Feed: r.Source}
 		}
 		c.Language = m.Language
-		if rest.More.CommentsFeed == it.Link+pathComments || rest.More.CommentsFeed == it.ID+pathComments { // written by Item
+		if rest.More.CommentsFeed == it.Link+pathComments || rest.More.CommentsFeed == it.ID+pathComments { // Item wrote this value
 			rest.More.CommentsFeed = ""
 		}
 		rest.More.Markdown, rest.More.InReplyTo, rest.More.Language = "", nil, ""

@@ -66,8 +66,8 @@ func (f Feed) Warning() string {
 // Feeds stores and serves feed documents. Store is required. Do not copy it.
 type Feeds struct {
 	Store Store
-	Now   func() time.Time // nil: time.Now
-	Log   *slog.Logger     // nil is silent
+	Now   func() time.Time // clock; nil: time.Now
+	Log   *slog.Logger     // nil: nothing is logged
 	// CheckUser returns a fault if the user does not exist or may not publish. nil: every user may
 	// publish.
 	CheckUser func(ctx context.Context, user string) error

@@ -19,7 +19,7 @@ type Hints struct {
 	TTL             int       `json:"ttl,omitempty"`             // minutes between two polls
 	SkipHours       []int     `json:"skipHours,omitempty"`       // hours in GMT without polls, 0 to 23
 	SkipDays        []string  `json:"skipDays,omitempty"`        // days without polls, "Monday" to "Sunday"
-	UpdatePeriod    string    `json:"updatePeriod,omitempty"`    // one of Periods
+	UpdatePeriod    string    `json:"updatePeriod,omitempty"`    // length of the periods, one of Periods
 	UpdateFrequency int       `json:"updateFrequency,omitempty"` // polls in each period; 0: one poll
 	UpdateBase      time.Time `json:"updateBase,omitzero"`       // time when a period begins
 }

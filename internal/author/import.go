@@ -19,8 +19,8 @@ const maxRest = 1 << 20
 
 // Limits of one transaction of an import. A transaction ends as soon as it reaches one limit.
 const (
-	importBatch = 500      // number of posts
-	importBytes = 16 << 20 // bytes of the posts' sources and HTML
+	importBatch = 500      // maximum number of posts
+	importBytes = 16 << 20 // maximum bytes of the posts' sources and HTML
 )
 
 // Import adds posts with their dates and GUIDs to the posts of a user. It skips posts whose GUID

@@ -60,7 +60,7 @@ func (p *Posts) origin() string {
 	return p.Origin()
 }
 
-// absolute returns the URL of a path on this server, and a URL unchanged.
+// absolute returns the URL of a path on this server. It returns a URL unchanged.
 func (w itemWriter) absolute(ref string) string {
 	if strings.HasPrefix(ref, "/") {
 		return w.at(ref)

@@ -67,7 +67,7 @@ func attrOf(list []feed.Attr, name string) (value string, ok bool) {
 	return "", false
 }
 
-// nested returns nodes as items. The GUID of a node without one is derived from its position.
+// nested returns nodes as items. If a node has no GUID, its GUID is derived from its position.
 func (w itemWriter) nested(nodes []Node, guid, page string) []feed.Item {
 	if len(nodes) == 0 {
 		return nil

@@ -32,8 +32,8 @@ type Posts struct {
 	Locate func(path string) string
 	// About returns the render options of a user's feed: the URL, hub and cloud of the feed.
 	About func(user string) render.Options
-	Now   func() time.Time // nil: time.Now
-	Log   *slog.Logger     // nil is silent
+	Now   func() time.Time // clock; nil: time.Now
+	Log   *slog.Logger     // nil: nothing is logged
 
 	// Name returns the name that the post with this URL has in threads. nil: the name is the URL.
 	Name func(url string) string
@@ -197,8 +197,7 @@ type editing struct {
 	composer Composer
 }
 
-// apply returns the edited post without the fields that depend on other posts; finalize sets those
-// fields.
+// apply returns the edited post without the fields that depend on other posts, which finalize sets.
 func (p editing) apply(was Post) (Post, error) {
 	next := was
 	next.Content = was.Content.Clone()

@@ -177,7 +177,7 @@ type File struct {
 	User    string
 	Hash    string // SHA-256 of the bytes, in hex
 	Name    string // file name that the uploading program sent
-	Type    string // media type
+	Type    string // media type of the content
 	Size    int64  // size of the content in bytes
 	Width   int    // width and height of an image in pixels; 0: unknown
 	Height  int

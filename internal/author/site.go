@@ -71,8 +71,8 @@ type Page struct {
 	User      string
 	Slug      string // last segment of the page's path, /<user>/<slug>
 	Title     string
-	Source    string // Markdown
-	HTML      string // generated from Source
+	Source    string // text of the page in Markdown
+	HTML      string // HTML that is generated from Source
 	Place     int64  // position in the navigation, ascending
 	InMenu    bool   // the navigation contains the page
 	UpdatedAt time.Time
@@ -337,8 +337,8 @@ func notifyChanged(ctx context.Context, changed func(context.Context)) {
 	}
 }
 
-// With returns the settings in which the fields of in replace those of s, except the style sheet
-// and the draft. in is a pointer to a type with the same JSON form. A nil pointer changes nothing.
+// With returns a copy of the settings with the values of in, except the style sheet and the draft.
+// in is a pointer to a type with the same JSON form; a nil pointer changes nothing.
 func (s PageSettings) With(in any) PageSettings {
 	b, err := json.Marshal(in)
 	if err != nil || string(b) == "null" {

@@ -114,9 +114,10 @@ func (n *Notifier) notifyView(ctx context.Context, address string, followed, rea
 	return nil
 }
 
-// followedSince reports whether a view had a subscriber when it changed, or may have had one. The
-// hub treats its first check of a topic as a change, because the hub does not know earlier
-// versions. This program knows when its own views changed, so it avoids such notifications.
+// followedSince reports whether a view had a subscriber at the time of its last change, or may have
+// had a subscriber. The hub treats its first check of a topic as a change, because the hub does not
+// know earlier versions. This program knows when its own views changed, so it avoids these
+// notifications.
 func (n *Notifier) followedSince(ctx context.Context, address string, changed time.Time) (bool, error) {
 	id := hub.TopicID(address)
 	t, err := n.Store.Topic(ctx, id)

@@ -24,7 +24,7 @@ type history struct {
 	head      uint64
 	headSince int64
 	newest    int64    // newest state in headSince and items
-	tags      []tagged // oldest first
+	tags      []tagged // tags of past states, oldest first
 }
 
 // tagged is the tag of a state in a format.

@@ -19,8 +19,8 @@ type source struct {
 	raw   []byte
 	feed  *feed.Feed // parsed feed; nil: the document is not a feed, see err
 	err   error
-	kind  string // Content-Type
-	cache string // Cache-Control
+	kind  string // Content-Type of the document
+	cache string // value of Cache-Control
 	state int64  // state number, see history; 0: the document is not the newest version
 	fingerprints
 }

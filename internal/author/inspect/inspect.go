@@ -31,7 +31,7 @@ type Push string
 
 // Values of Push.
 const (
-	PushNamed   Push = ""         // the document names a cloud or a hub, or an earlier version of the program saved it without this record
+	PushNamed   Push = ""         // the document names a cloud or a hub, or was saved by an earlier version of the program, which did not record Push
 	PushMissing Push = "missing"  // the document names neither
 	PushNoPlace Push = "no-place" // the document names neither, and neither can be added in its format or encoding
 )
@@ -182,7 +182,7 @@ func jsonType(contentType string) bool {
 	return kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "text/json"
 }
 
-// typeOf returns the Content-Type to serve a document with. It contains the encoding, which
+// typeOf returns the Content-Type with which a document is served. It contains the encoding, which
 // overrides the declaration in the document.
 func typeOf(f *feed.Feed) string {
 	kind := "application/rss+xml"

@@ -52,8 +52,8 @@ type Files struct {
 	// Origin returns the public URL of this server; nil: files have paths and no URLs.
 	Origin func() string
 	Remote Remote           // queries files on other servers; nil: other servers are not queried
-	Now    func() time.Time // nil: time.Now
-	Log    *slog.Logger     // nil is silent
+	Now    func() time.Time // clock; nil: time.Now
+	Log    *slog.Logger     // nil: nothing is logged
 	Temp   string           // folder for uploads in progress; "": the folder for temporary files of the system
 
 	MaxSize int64 // maximum size of one file in bytes [DefaultMaxFile]

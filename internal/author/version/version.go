@@ -43,8 +43,8 @@ func (v Versions) List(ctx context.Context, user string, id int64) ([]Version, e
 }
 
 // Restore saves an earlier version as the newest version. For a published or scheduled post, the
-// restored version becomes an unpublished change, which readers see after the author publishes it.
-// base is the revision of the post that the author has seen; 0: any revision. Errors:
+// restored version becomes an unpublished change, which readers see only after the author publishes
+// the change. base is the revision of the post that the author has seen; 0: any revision. Errors:
 // fault.NotFound (the version does not exist), and those of [author.Posts.SaveDraft].
 func (v Versions) Restore(ctx context.Context, user string, id, n, base int64, via string) (author.DraftEdit, error) {
 	old, err := v.Store.Version(ctx, user, id, n)

@@ -76,7 +76,7 @@ type parseRun struct {
 	inputs *shell.Inputs
 	names  []string
 	flags  parseFlags
-	header http.Header        // header fields from flags
+	header http.Header        // header fields that flags set
 	bodies chan []byte        // unused buffers for inputs
 	lines  chan *bytes.Buffer // unused buffers for lines
 	failed bool

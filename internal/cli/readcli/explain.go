@@ -80,7 +80,7 @@ type explanation struct {
 	Spacing    float64              `json:"spacing,omitempty"` // average time between posts in seconds
 	Validators *explainedValidators `json:"validators,omitempty"`
 	Cache      *explainedCache      `json:"cache,omitempty"`
-	Hints      feed.Hints           `json:"hints,omitzero"` // hints in the feed
+	Hints      feed.Hints           `json:"hints,omitzero"` // polling hints in the feed
 	Next       *polling.Decision    `json:"next,omitempty"`
 	Push       []explainedPush      `json:"push,omitempty"`
 	Problems   int                  `json:"problems"`
