@@ -71,7 +71,7 @@ func attributes(n int) string {
 	return b.String()
 }
 
-// crookedServer serves bombs and other harmful responses.
+// hostileServer serves bombs and other harmful responses.
 type hostileServer struct {
 	bombs map[string]bomb
 	inner string

@@ -1,6 +1,7 @@
-// Package diagram draws the diagrams of the documentation from text: boxes on a grid and arrows between
-// them, as SVG for light and dark pages. Start with [Parse] and [Drawing.SVG]. The sources are in
-// testdata; go test ./lab/diagram -update writes docs/images.
+// Package diagram draws the diagrams of the documentation. It converts a text source, which
+// describes boxes on a grid and arrows between them, to an SVG image for light and dark pages.
+// Start with [Parse] and [Drawing.SVG]. The sources are in testdata; go test ./lab/diagram
+// -update writes the images to docs/images.
 //
 // A source has one statement per line; an empty line and a line that begins with # are ignored:
 //
@@ -29,21 +30,21 @@ type Drawing struct {
 	Arrows      []Arrow
 }
 
-// Box is a rectangle on the grid; columns and rows count from 0.
+// Box is a rectangle on the grid. Columns and rows are counted from 0.
 type Box struct {
 	Name     string
 	Col, Row float64
-	Cols     float64 // its width in columns
+	Cols     float64 // width in columns
 	Soft     bool
 	Lines    []string
 }
 
-// Arrow leads from one box to another.
+// Arrow points from one box to another. From and To are names of boxes.
 type Arrow struct{ From, To, Label string }
 
 var statement = regexp.MustCompile(`"([^"]*)"|(\S+)`)
 
-// Parse reads a source. An error names the line.
+// Parse parses a source. An error contains the number of the line.
 func Parse(source string) (Drawing, error) {
 	var d Drawing
 	n := 0
@@ -112,9 +113,9 @@ func (d *Drawing) box(name string) *Box {
 	return nil
 }
 
-// Sizes in pixels.
+// These sizes are in pixels.
 const (
-	width, height = 176.0, 72.0 // of a box of one column
+	width, height = 176.0, 72.0 // size of a box that is one column wide
 	gapX, gapY    = 84.0, 48.0
 	margin        = 16.0
 )
@@ -131,7 +132,8 @@ text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:#25211b
 @media(prefers-color-scheme:dark){text{fill:#ebe6dc}.s{fill:#aaa293}.l{fill:#82c6ec;stroke:#1b1916}.bg{fill:#1b1916}rect.b{fill:#211f1b;stroke:#847b6b}path{stroke:#82c6ec}.tip{fill:#82c6ec;stroke:none}}
 </style>`
 
-// SVG returns the drawing as a document, with its title and text for people who cannot see it.
+// SVG returns the drawing as an SVG document. The document contains the title and the text for
+// people who cannot see the image.
 func (d Drawing) SVG() string {
 	var right, bottom float64
 	for _, b := range d.Boxes {
@@ -170,7 +172,7 @@ func (b Box) draw(s *strings.Builder) {
 	}
 }
 
-// draw writes an arrow from the side of one box to the side of another that faces it.
+// draw writes an arrow between the two sides of the boxes that face each other.
 func (a Arrow) draw(s *strings.Builder, from, to Box) {
 	fx, fy, fw, fh := from.rect()
 	tx, ty, tw, th := to.rect()
@@ -187,7 +189,7 @@ func (a Arrow) draw(s *strings.Builder, from, to Box) {
 			y1, y2 = fy, ty+th
 		}
 		x1, x2 = fx+fw/2, tx+tw/2
-		switch { // a wide box is left where the other box is
+		switch { // for a wide box, the arrow starts or ends at the column of the other box
 		case from.Cols > to.Cols:
 			x1 = x2
 		case to.Cols > from.Cols:

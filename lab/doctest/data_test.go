@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// read checks that data can be parsed.
+// read fails the test if the content of the block cannot be parsed as its kind.
 func (b block) read(t *testing.T) {
 	t.Helper()
 	var err error
@@ -31,7 +31,7 @@ func (b block) read(t *testing.T) {
 	}
 }
 
-// wellFormed parses a document or a fragment.
+// wellFormed returns an error if text is not a well-formed XML document or fragment.
 func wellFormed(text string) error {
 	d := xml.NewDecoder(strings.NewReader(text))
 	for depth := 0; ; {
@@ -55,7 +55,8 @@ func wellFormed(text string) error {
 	}
 }
 
-// wholeJSON parses a sequence of values; each begins a line.
+// wholeJSON returns an error if text is not a sequence of JSON values. Each value must begin on a
+// new line.
 func wholeJSON(text string) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	for {

@@ -1,5 +1,6 @@
-// Package doctest executes the documentation: it runs the commands, sends the HTTP exchanges
-// and responds as their other side, parses the data, and checks that all named commands,
-// settings, files and headings exist. It contains only tests: see TestCommandsInTheDocumentationRun,
-// and block for the kinds of blocks.
+// Package doctest executes the documentation. It runs the commands, sends the documented HTTP
+// requests, answers requests of the server with the documented responses, and parses the data. It
+// also checks that all named commands, settings, files and headings exist. The package contains
+// only tests. Start with TestCommandsInTheDocumentationRun; type block describes the kinds of
+// blocks.
 package doctest

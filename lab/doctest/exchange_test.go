@@ -20,22 +20,22 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// exchange is a block of HTTP: a request, an empty line, and from the line that begins with
-// "HTTP/1.1" on, the response. The Host decides the direction: a request to hub.example is sent
-// to the server, byte for byte, and what is answered has to have the status, the fields and
-// the body that are shown; what goes to reader.example has to come from the server, and is
-// answered as shown. In responses, … matches any text. Lengths are shown as they are
-// in the guide, and sent as they are here.
+// exchange is a block that shows an HTTP request, an empty line, and a response that starts with
+// "HTTP/1.1". If the Host is hub.example, the test sends the request to the server byte for byte.
+// The server's response must then have the documented status, header fields and body. If the Host
+// is reader.example, the server must send the request, and the test answers with the documented
+// response. In a response, … matches any text. A Content-Length in the block is the length of the
+// documented text; the test sends the actual length.
 type exchange struct {
 	block           block
 	request, answer string
-	seen            bool // the request arrived at the reader
+	seen            bool // the server has sent the request to the reader
 }
 
 func parseExchange(b block) (*exchange, error) {
 	request, answer, ok := strings.Cut(b.text, "\n\nHTTP/1.1 ")
 	if !ok {
-		// A request without a body can end with its header.
+		// A request without a body ends with the empty line after its header.
 		return nil, fmt.Errorf("%s:%d: no answer after an empty line", b.page, b.line)
 	}
 	x := &exchange{block: b, request: request, answer: "HTTP/1.1 " + strings.TrimRight(answer, "\n")}
@@ -48,7 +48,7 @@ func parseExchange(b block) (*exchange, error) {
 
 func (x *exchange) toReader() bool { return strings.Contains(x.request, "\nHost: reader.example") }
 
-// answerParts returns status, header and body of the answer.
+// answerParts returns the status, the header and the body of the documented response.
 func (x *exchange) answerParts(real func(string) string) (int, http.Header, string) {
 	head, body, _ := strings.Cut(real(x.answer), "\n\n")
 	lines := strings.Split(head, "\n")
@@ -61,7 +61,7 @@ func (x *exchange) answerParts(real func(string) string) (int, http.Header, stri
 	return status, header, body
 }
 
-// exchange sends the request of a block, or waits for it.
+// exchange sends the request of a block, or waits until the server sends it.
 func (p *place) exchange(b block) {
 	p.t.Helper()
 	x, err := parseExchange(b)
@@ -83,7 +83,7 @@ func (p *place) exchange(b block) {
 	}
 }
 
-// send writes a request to a connection, byte for byte.
+// send writes the request to a connection byte for byte, and returns the response.
 func (p *place) send(x *exchange) (*http.Response, []byte, error) {
 	p.harness.mu.Lock()
 	head, body, _ := strings.Cut(p.harness.real(x.request), "\n\n")
@@ -110,7 +110,7 @@ func (p *place) send(x *exchange) (*http.Response, []byte, error) {
 	return res, answer, err
 }
 
-// answered compares an answer with the documented one.
+// answered returns an error if the response differs from the documented response.
 func (w *harness) answered(x *exchange, res *http.Response, body []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,7 +122,7 @@ func (w *harness) answered(x *exchange, res *http.Response, body []byte) error {
 	return w.rest(lines[1:], want, res.Header, body)
 }
 
-// like compares a request to the reader with the documented one.
+// like returns an error if a request to the reader differs from the documented request.
 func (w *harness) like(x *exchange, r *http.Request, body []byte) error {
 	head, want, _ := strings.Cut(x.request, "\n\n")
 	lines := strings.Split(head, "\n")
@@ -147,7 +147,8 @@ func (w *harness) like(x *exchange, r *http.Request, body []byte) error {
 	return nil
 }
 
-// query compares queries, and learns random values.
+// query returns an error if two queries differ. It learns random values: learned maps a
+// documented challenge to the actual challenge.
 func (w *harness) query(want, got string) (learned map[string]string, err error) {
 	wants, gots := strings.Split(want, "&"), strings.Split(got, "&")
 	if len(wants) != len(gots) {
@@ -171,8 +172,8 @@ func (w *harness) query(want, got string) (learned map[string]string, err error)
 	return learned, nil
 }
 
-// rest compares header fields and body. It learns an ETag, and computes a signature of both
-// the documented and the actual body.
+// rest returns an error if header fields or the body differ from the documented ones. It learns
+// an ETag, and checks the signatures of the documented body and of the actual body.
 func (w *harness) rest(lines []string, want string, header http.Header, body []byte) error {
 	for _, line := range lines {
 		name, shown, _ := strings.Cut(line, ": ")
@@ -202,7 +203,8 @@ func (w *harness) rest(lines []string, want string, header http.Header, body []b
 	return nil
 }
 
-// signed compares both signatures with those of the last secret in the guide.
+// signed returns an error if one of two signatures is wrong: the documented signature of text, or
+// the signature got of body. Both use the first secret that the page shows.
 func (w *harness) signed(shown, text, got string, body []byte) error {
 	m := regexp.MustCompile(`hub\.secret=([^&\s]+)`).FindStringSubmatch(w.p.page.text)
 	if m == nil {
@@ -217,8 +219,8 @@ func (w *harness) signed(shown, text, got string, body []byte) error {
 	return nil
 }
 
-// settled waits until a verified callback is subscribed or unsubscribed, which happens shortly
-// after its answer.
+// settled waits until the subscription list shows the effect of a verification. This is shortly
+// after the response of the callback.
 func (p *place) settled(x *exchange) {
 	p.t.Helper()
 	m := regexp.MustCompile(`^GET (\S+?)\?\S*hub\.mode=(subscribe|unsubscribe)`).FindStringSubmatch(x.request)
@@ -241,7 +243,7 @@ func (p *place) settled(x *exchange) {
 	p.t.Fatalf("%s:%d: the request had no effect", x.block.page, x.block.line)
 }
 
-// alike compares a text with a pattern in which … matches anything.
+// alike reports whether got matches the pattern want, in which … matches any text.
 func alike(got, want string) bool {
 	parts := strings.Split(want, "…")
 	if len(parts) == 1 {

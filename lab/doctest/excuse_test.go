@@ -2,10 +2,11 @@ package doctest
 
 import "strings"
 
-// excuse is a reason by page and beginning of a block; a page alone means all its blocks.
+// excuse maps a block to the reason why no test handles it. The key is a page and the beginning
+// of the block, or only a page for all its blocks.
 type excuse map[string]string
 
-// elsewhere states why commands of the documentation do not run here.
+// elsewhere returns the commands that this test cannot run, with the reasons.
 func elsewhere() excuse {
 	return excuse{
 		"deploy.md: install":              "changes the services of this machine",
@@ -24,7 +25,7 @@ func elsewhere() excuse {
 	}
 }
 
-// held names the test that checks a block that is neither a command nor data.
+// held returns the blocks that are neither commands nor data, with the tests that check them.
 func held() excuse {
 	return excuse{
 		"ARCHITECTURE.md: feed/": "a diagram; deps_test.go checks the layers",
@@ -45,7 +46,7 @@ func held() excuse {
 	}
 }
 
-// of returns the name of the excuse for a block; "": none.
+// of returns the key of the excuse for a block, or "" if there is none.
 func (e excuse) of(b block) string {
 	for name := range e {
 		page, begin, _ := strings.Cut(name, ": ")

@@ -19,19 +19,19 @@ import (
 	"time"
 )
 
-// harness is the network around the server. author.example and example.org serve the files of
-// the guide's folder; for missing .xml files they serve a feed. reader.example is the
-// subscriber: it responds as the exchanges of the guide say.
+// harness is the network around the server. The hosts author.example and example.org serve the
+// files in the folder of the guide, and a feed for other paths that end in .xml. The host
+// reader.example is the subscriber; it responds as the exchanges of the guide show.
 type harness struct {
 	p              *place
-	author, reader string // host:port of both
-	hub            string // port of the server
+	author, reader string // host:port of the authors' server and of the reader's server
+	hub            string // port of the server under test
 
 	mu      sync.Mutex
-	answers []*exchange       // of the reader
-	came    []string          // other requests to the reader
-	learned map[string]string // texts of the guide, with the actual values
-	news    chan struct{}     // closed by each request
+	answers []*exchange       // exchanges that the reader answers
+	came    []string          // texts of other requests to the reader
+	learned map[string]string // key: text in the guide; value: actual text
+	news    chan struct{}     // closed and replaced at each request
 }
 
 func newHarness(p *place, hub string) *harness {
@@ -57,10 +57,10 @@ func newHarness(p *place, hub string) *harness {
 	return w
 }
 
-// names returns the host names of the harness, each followed by its replacement.
+// names returns pairs: a host name in the guide, and its replacement.
 func (w *harness) names() []string {
 	author, reader := w.author, w.reader
-	_, port, _ := net.SplitHostPort(reader) // httptest has written it
+	_, port, _ := net.SplitHostPort(reader) // httptest created the address, so it is valid
 	var pairs []string
 	for _, site := range []string{"http://author.example", "http://example.org", "https://example.org"} {
 		pairs = append(pairs, site, "http://"+author, url.QueryEscape(site), url.QueryEscape("http://"+author))
@@ -73,7 +73,7 @@ func (w *harness) names() []string {
 		"port=8080", "port="+port, "<int>8080</int>", "<int>"+port+"</int>", "<port>8080</port>", "<port>"+port+"</port>")
 }
 
-// feed serves the feeds of authors.
+// feed serves the files and feeds of the authors.
 func (w *harness) feed(rw http.ResponseWriter, r *http.Request) {
 	body, err := os.ReadFile(filepath.Join(w.p.dir, path.Clean("/"+r.URL.Path)))
 	kind := "text/html; charset=utf-8"
@@ -94,10 +94,10 @@ func (w *harness) feed(rw http.ResponseWriter, r *http.Request) {
 	}
 	rw.Header().Set("Content-Type", kind)
 	rw.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprint(len(body), bytes.Count(body, []byte("e")))))
-	_, _ = rw.Write(body) // clients that left do not matter
+	_, _ = rw.Write(body) // an error means that the client has disconnected
 }
 
-// notified handles notifications to the reader.
+// notified answers the requests to the reader.
 func (w *harness) notified(rw http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -118,16 +118,16 @@ func (w *harness) notified(rw http.ResponseWriter, r *http.Request) {
 	}
 	if best == nil {
 		w.came = append(w.came, w.p.back.Replace(fmt.Sprintf("%s %s\n%v\n\n%s\n", r.Method, r.RequestURI, r.Header, body))+strings.Join(why, "\n"))
-		_, _ = io.WriteString(rw, r.URL.Query().Get("challenge")+r.URL.Query().Get("hub.challenge")) // as it does for everything
+		_, _ = io.WriteString(rw, r.URL.Query().Get("challenge")+r.URL.Query().Get("hub.challenge")) // an error means that the client has disconnected
 		return
 	}
 	status, header, text := best.answerParts(w.real)
 	maps.Copy(rw.Header(), header)
 	rw.WriteHeader(status)
-	_, _ = io.WriteString(rw, text) // as above
+	_, _ = io.WriteString(rw, text) // an error means that the client has disconnected
 }
 
-// forget removes all requests.
+// forget discards all requests that the reader received.
 func (w *harness) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,7 +137,7 @@ func (w *harness) forget() {
 	}
 }
 
-// real replaces the names of the guide by the actual ones.
+// real replaces the names and values in the guide by the actual ones.
 func (w *harness) real(text string) string {
 	text = w.p.names.Replace(text)
 	for shown, is := range w.learned {
@@ -146,7 +146,7 @@ func (w *harness) real(text string) string {
 	return text
 }
 
-// wait waits for a request like x to the reader.
+// wait waits until the reader has received the request of x. It fails the test after one minute.
 func (w *harness) wait(x *exchange) {
 	w.p.t.Helper()
 	end := time.After(time.Minute)

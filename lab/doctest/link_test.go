@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Links between pages have existing pages and headings as targets.
+// Each link between pages must point to an existing page and heading.
 func TestLinksInTheDocumentationHaveTargets(t *testing.T) {
 	t.Parallel()
 	all := pages(t)
@@ -42,10 +42,10 @@ func TestLinksInTheDocumentationHaveTargets(t *testing.T) {
 	}
 }
 
-// pathLike matches possible paths of files in a sentence.
+// pathLike matches words that can be the path of a file.
 var pathLike = regexp.MustCompile(`^[\w.-]+(/[\w.*-]+)+/?$`)
 
-// All files and folders that the documentation names exist.
+// All files and folders that the documentation names must exist.
 func TestFilesNamedInTheDocumentationExist(t *testing.T) {
 	t.Parallel()
 	roots := map[string]bool{}
@@ -56,12 +56,12 @@ func TestFilesNamedInTheDocumentationExist(t *testing.T) {
 	for _, e := range entries {
 		roots[e.Name()] = e.IsDir()
 	}
-	for _, folder := range []string{"bin", "data", ".git"} { // created by users
+	for _, folder := range []string{"bin", "data", ".git"} { // the user creates these folders
 		delete(roots, folder)
 	}
 	n := 0
 	for _, p := range pages(t) {
-		near := "" // the last folder that a row of a table named
+		near := "" // last folder that this row of a table named
 		line := 0
 		for _, s := range p.spans {
 			if s.line != line {
@@ -76,7 +76,7 @@ func TestFilesNamedInTheDocumentationExist(t *testing.T) {
 					near = name
 				}
 			case near != "" && strings.HasSuffix(name, ".go"):
-				// In the same folder, or in a sibling folder.
+				// The name is relative to the last folder, or to a sibling of it.
 				if there(path.Join(near, name)) || there(path.Join(path.Dir(near), "*", name)) {
 					n++
 					continue
@@ -95,7 +95,7 @@ func TestFilesNamedInTheDocumentationExist(t *testing.T) {
 	}
 }
 
-// there reports whether a file or folder, or one that matches a pattern, exists.
+// there reports whether a file or folder matches the pattern name.
 func there(name string) bool {
 	found, err := filepath.Glob("../../" + name)
 	return err == nil && len(found) > 0

@@ -18,7 +18,8 @@ import (
 	"cloudburst/lab/labcli"
 )
 
-// manual contains the flags by program and command, for example "user add".
+// manual returns the flags of each command, by program and command. A command is for example
+// "user add".
 func manual(t *testing.T) map[string]map[string][]string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -26,7 +27,8 @@ func manual(t *testing.T) map[string]map[string][]string {
 	return map[string]map[string][]string{"cloudburst": manualPage(t, &p, &out, &errs), "cloudburst-lab": labCommands(t, &p)}
 }
 
-// labCommands reads the commands of the laboratory, which has no manual page.
+// labCommands returns the flags of the laboratory's commands. The laboratory has no manual page,
+// so the test uses its help.
 func labCommands(t *testing.T, p *shell.Shell) map[string][]string {
 	t.Helper()
 	commands := map[string][]string{}
@@ -49,7 +51,7 @@ func labCommands(t *testing.T, p *shell.Shell) map[string][]string {
 	return commands
 }
 
-// manualPage reads the manual page of the server.
+// manualPage returns the flags of the server's commands from the manual page.
 func manualPage(t *testing.T, p *shell.Shell, out, errs *bytes.Buffer) map[string][]string {
 	t.Helper()
 	if code := cli.Run(t.Context(), p, []string{"man"}); code != 0 {
@@ -80,10 +82,10 @@ func manualPage(t *testing.T, p *shell.Shell, out, errs *bytes.Buffer) map[strin
 	return commands
 }
 
-// commandLine matches the rest of a command after the name of the program.
+// commandLine matches a command line: the name of a program and its arguments.
 var commandLine = regexp.MustCompile(`(?m)(?:^|[|(;&]|exec )\s*(?:bin/)?(cloudburst(?:-lab)?)((?: +[^\s|;&()<>#]+)+)`)
 
-// mentioned returns the words of each command line in a text, the program first.
+// mentioned returns the words of each command line in a text. The first word is the program.
 func mentioned(text string) [][]string {
 	var all [][]string
 	for _, m := range commandLine.FindAllStringSubmatch(strings.ReplaceAll(text, "\\\n", " "), -1) {
@@ -92,7 +94,8 @@ func mentioned(text string) [][]string {
 	return all
 }
 
-// known returns the command of a command line, and a fault of the line; "": none.
+// known returns the name of the command in a command line. wrong describes an error in the
+// command line, or is "".
 func known(commands map[string][]string, settings map[string]bool, words []string) (name, wrong string) {
 	begins := func(with string) bool {
 		return commands[with] != nil || slices.ContainsFunc(slices.Collect(maps.Keys(commands)), func(c string) bool { return strings.HasPrefix(c, with+" ") })
@@ -134,14 +137,14 @@ func settingNames() map[string]bool {
 	return names
 }
 
-// Every command line of the documentation, in sentences and in blocks, names existing commands
-// and flags, and the documentation mentions every command.
+// Every command line in the documentation must name existing commands and flags. The
+// documentation must mention every command.
 func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
 	programs, settings := manual(t), settingNames()
 	notified := map[string]bool{}
 	for _, p := range pages(t) {
-		var group string // "topics" of `cloudburst topics list`, `topics show URL`
+		var group string // for example "topics" in `cloudburst topics list`, `topics show URL`
 		line := 0
 		for _, b := range slices.Concat(p.spans, p.blocks) {
 			if !slices.Contains([]string{"", "sh", "output"}, b.kind) {
@@ -149,13 +152,13 @@ func TestDocumentedCommandsExist(t *testing.T) {
 			}
 			for _, words := range mentioned(b.text) {
 				name, wrong := known(programs[words[0]], settings, words[1:])
-				if wrong != "" && p.file() != "commands.md" { // which has no hand-written command
+				if wrong != "" && p.file() != "commands.md" { // commands.md is generated
 					t.Errorf("%s:%d: %s: %s", p.name, b.line, strings.Join(words, " "), wrong)
 				}
 				notified[name] = true
 				group, line = strings.Join(slices.Clip(strings.Fields(name)[:max(0, len(strings.Fields(name))-1)]), " "), b.line
 			}
-			// More commands in the same row, without the name of the program.
+			// The same row of a table can name more commands without the name of the program.
 			if b.line == line {
 				for _, name := range []string{b.text, group + " " + b.text} {
 					for n := len(strings.Fields(name)); n > 0; n-- {
@@ -174,7 +177,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	}
 }
 
-// Code spans that have the form of settings are settings.
+// Every code span in the documentation that looks like a setting must be an existing setting.
 func TestDocumentedSettingsExist(t *testing.T) {
 	t.Parallel()
 	settings := settingNames()
@@ -184,7 +187,7 @@ func TestDocumentedSettingsExist(t *testing.T) {
 			tables[table] = true
 		}
 	}
-	// Others of the same form: parameters of WebSub, and files.
+	// WebSub parameters and file names look like settings.
 	other := regexp.MustCompile(`^hub\.(mode|url|topic|callback|secret|lease|challenge|reason)$|\.(xml|go|md|jsonl?|txt|js|html|opml)$`)
 	like := regexp.MustCompile(`^(?:--)?(([a-z]+)\.[a-z-]+)(?:$|[ =_])`)
 	n := 0
@@ -207,7 +210,7 @@ func TestDocumentedSettingsExist(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite docs/reference/settings.md")
 
-// The page of all settings is generated from the program.
+// The reference page of all settings must equal the tables generated from the program.
 func TestSettingsPageIsComplete(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/reference/settings.md"
@@ -228,7 +231,8 @@ func TestSettingsPageIsComplete(t *testing.T) {
 	}
 }
 
-// settingsTables returns the settings, one table for each table of the file.
+// settingsTables returns the tables of all settings in Markdown, one for each section of the
+// configuration file.
 func settingsTables() string {
 	titles := map[string]string{
 		"": "Server", "admin": "Admin listener", "disk": "Disk", "egress": "Outgoing requests", "tls": "TLS", "hub": "Hub", "websub": "WebSub", "cnws": "CNWS",

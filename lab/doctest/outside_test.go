@@ -14,8 +14,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// A program in a module of its own may import every public package. The developer's guide
-// states how; its program runs in TestCommandsInTheDocumentationRun.
+// A program in a separate module must be able to import every public package. The developer's
+// guide states how. TestCommandsInTheDocumentationRun runs the program in that guide.
 func TestPublicPackagesImportNoServerModules(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "two builds in a module outside this tree")
@@ -47,7 +47,8 @@ func TestPublicPackagesImportNoServerModules(t *testing.T) {
 	run("mod", "tidy")
 	run("build", "-o", "program", ".")
 
-	// Modules that the libraries may bring along: text and names in other scripts.
+	// The public packages may only depend on these modules, for HTML, character sets and domain
+	// names.
 	allowed := []string{"cloudburst", "golang.org/x/net", "golang.org/x/text"}
 	info, err := buildinfo.ReadFile(filepath.Join(dir, "program"))
 	if err != nil {
@@ -85,7 +86,7 @@ func TestPublicPackagesImportNoServerModules(t *testing.T) {
 	}
 }
 
-// publicPackages lists the folders of the packages that programs outside this tree may import.
+// publicPackages lists the folders of the packages that other modules may import.
 func publicPackages(t *testing.T) (names []string) {
 	t.Helper()
 	for _, pattern := range []string{"client", "feed", "feed/*", "protocol/*"} {
@@ -99,7 +100,7 @@ func publicPackages(t *testing.T) (names []string) {
 				t.Fatal(err)
 			}
 			name := strings.TrimPrefix(filepath.ToSlash(folder), "../../")
-			if len(files) > 0 && name != "feed/feedtest" { // generates feeds for tests
+			if len(files) > 0 && name != "feed/feedtest" { // package feedtest generates feeds for tests
 				names = append(names, name)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Public packages have a package comment and running examples, and the developer's page lists
-// them.
+// Each public package must have a package comment and examples that run. The developer's page
+// must list the package.
 func TestPublicPackagesHaveExamples(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/get-started/developer.md")
@@ -37,7 +37,7 @@ func TestPublicPackagesHaveExamples(t *testing.T) {
 	}
 }
 
-// packageDoc returns the comment of a package and the number of its examples with output.
+// packageDoc returns the package comment, and the number of examples whose output is checked.
 func packageDoc(t *testing.T, files []string) (comment string, run int) {
 	t.Helper()
 	set := token.NewFileSet()

@@ -16,37 +16,37 @@ import (
 
 // page is a file of the documentation.
 type page struct {
-	name   string // docs/reference/protocols.md
+	name   string // path, for example docs/reference/protocols.md
 	blocks []block
-	spans  []block // code within sentences; of a block they have page, line and text
-	links  []block // targets of links and images
+	spans  []block // code spans in sentences; only page, line and text are set
+	links  []block // targets of links and images; only page, line and text are set
 	marks  map[string]bool
 	text   string
 }
 
-// file returns the name without the folder.
+// file returns the name of the file without its folder.
 func (p page) file() string { return filepath.Base(p.name) }
 
-// block is a fenced block. Its first line states how the test handles it:
+// block is a fenced code block. The first line of the block states how the test handles it:
 //
-//	sh              it runs to its end, and must succeed; what it sets is set in the next
-//	sh background   it runs until the guide is over
-//	sh elsewhere    it cannot run here; function elsewhere has the reason
-//	output          it is what the block before printed; … is anything
-//	http            a request and its answer, which are sent: see exchange
-//	python NAME     it is the file NAME, and runs as a program
-//	go, text, xml NAME  it is the file NAME, which later blocks use
-//	xml, json, toml it can be read as what it is
+//	sh              run the commands to the end; variables are set for later blocks
+//	sh background   run the commands until the end of the guide
+//	sh elsewhere    do not run the commands; function elsewhere states the reason
+//	output          the output of the previous block; … matches any text
+//	http            send the request and check the response; see exchange
+//	python NAME     write the file NAME and run it
+//	go, text, xml NAME  write the file NAME for later blocks
+//	xml, json, toml check that the data can be parsed
 //
-// Any other needs a line in held.
+// Any other block needs an entry in function held.
 type block struct {
-	page       string // README.md
+	page       string // name of the file, for example README.md
 	line       int
 	kind, mode string
 	text       string
 }
 
-// pages reads all of the documentation.
+// pages reads all pages of the documentation.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var names []string
@@ -73,7 +73,7 @@ func readPage(t *testing.T, name string, source []byte) page {
 	p := page{name: name, marks: map[string]bool{}, text: string(source)}
 	m := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	at := func(offset int) int { return bytes.Count(source[:offset], []byte("\n")) + 1 }
-	line := 0 // of the block of a span
+	line := 0 // line of the block that contains the current span
 	// The walker returns no error.
 	_ = ast.Walk(m.Parser().Parse(marktext.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {

@@ -19,16 +19,16 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// place is the environment of a guide: a folder with the program, a server as make run starts
-// it, and a network of authors and readers for the example host names.
+// place is the environment of a guide. It consists of a folder with the program, a server that
+// "make run" would start, and a network with the example hosts.
 type place struct {
 	t       *testing.T
 	page    page
 	dir     string
-	names   *strings.Replacer // texts of the guide to actual ones
-	back    *strings.Replacer // the reverse
+	names   *strings.Replacer // replaces names in the guide by actual ones
+	back    *strings.Replacer // replaces actual names by names in the guide
 	env     []string
-	printed string // by the last block
+	printed string // output of the last block
 	harness *harness
 }
 
@@ -43,15 +43,15 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 			t.Fatal(err)
 		}
 	}
-	// A clone of the repository, for programs in a module of their own.
+	// This link represents a clone of the repository, for programs in a separate module.
 	if err := os.Symlink(root, filepath.Join(p.dir, "cloudburst")); err != nil {
 		t.Fatal(err)
 	}
-	// The environment of users.
+	// These files represent the files that a user already has.
 	if err := os.CopyFS(p.dir, os.DirFS("testdata/have")); err != nil {
 		t.Fatal(err)
 	}
-	// An error response is a failure.
+	// curl must fail for an error response.
 	if err := os.WriteFile(filepath.Join(p.dir, ".curlrc"), []byte("fail\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func newPlace(t *testing.T, page page, root, bin string) *place {
 	return p
 }
 
-// writeMastodonArchive writes the archive that the guide imports, with one post.
+// writeMastodonArchive writes a Mastodon archive with one post, which the guide imports.
 func (p *place) writeMastodonArchive() {
 	p.t.Helper()
 	const ann = "https://m.example/users/ann"
@@ -104,7 +104,7 @@ func (p *place) writeMastodonArchive() {
 	}
 }
 
-// name maps the names and ports of the guides to the actual ones.
+// name sets the replacements for the names and ports in the guides.
 func (p *place) name(ports map[string]string) {
 	hub := "127.0.0.1:" + ports["5337"]
 	pairs := append(p.harness.names(), "https://cloud.example.org", "http://"+hub, "http://cloud.example.org:5337", "http://"+hub, "PASSWORD", "correct horse battery")
@@ -157,8 +157,8 @@ func (p *place) do(b block) {
 	}
 }
 
-// file writes a block into the file that it is, and runs it when it is a program. What came to
-// the reader before was of the file before.
+// file writes a block to its file, and runs the file if it is a Python program. It discards
+// earlier requests to the reader, because they belong to an earlier file.
 func (p *place) file(b block) {
 	p.t.Helper()
 	p.harness.forget()
@@ -172,7 +172,7 @@ func (p *place) file(b block) {
 	}
 }
 
-// run runs a block until it ends.
+// run runs a shell script to its end, and fails the test if the script fails.
 func (p *place) run(at, script string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
@@ -190,10 +190,11 @@ func (p *place) run(at, script string) {
 	p.t.Logf("%s\n%s%s%s", at, script, &out, &errs)
 }
 
-// background starts a block, waits for its first line, and stops it at the end of the guide.
+// background starts a block, waits for its first line of output, and stops it at the end of the
+// guide.
 func (p *place) background(b block) {
 	p.t.Helper()
-	cmd := exec.Command("bash", "-c", "[ -f .vars ] && . ./.vars\n"+p.names.Replace(b.text)) // the cleanup below ends it
+	cmd := exec.Command("bash", "-c", "[ -f .vars ] && . ./.vars\n"+p.names.Replace(b.text)) // the cleanup below kills it
 	cmd.Dir, cmd.Env = p.dir, p.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	output := &first{came: make(chan struct{})}
@@ -203,7 +204,7 @@ func (p *place) background(b block) {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // it is killed
+		_ = cmd.Wait() // the process is killed, so the error has no meaning
 		close(ended)
 	}()
 	p.t.Cleanup(func() {
@@ -212,7 +213,7 @@ func (p *place) background(b block) {
 			p.t.Errorf("%s:%d ended by itself:\n%s\n%s", p.page.file(), b.line, b.text, output)
 		default:
 		}
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended just now
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // an error means that the process has just ended
 		<-ended
 	})
 	select {
@@ -223,7 +224,7 @@ func (p *place) background(b block) {
 	}
 }
 
-// first is the output of a process; came is closed at the first line.
+// first collects the output of a process. It closes came at the first line.
 type first struct {
 	mu   sync.Mutex
 	text bytes.Buffer

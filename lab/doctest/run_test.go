@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// excused collects the excuses that are still needed.
+// excused records which excuses are still needed.
 type excused struct {
 	mu   sync.Mutex
 	seen map[string]bool
@@ -62,7 +62,7 @@ func TestCommandsInTheDocumentationRun(t *testing.T) {
 	}
 }
 
-// check checks the blocks of a page and returns those to execute.
+// check checks the blocks that need no execution. It returns the blocks to execute.
 func (x *excused) check(t *testing.T, p page) []block {
 	t.Helper()
 	var todo []block
@@ -73,7 +73,7 @@ func (x *excused) check(t *testing.T, p page) []block {
 			if b.mode != "" {
 				todo = append(todo, b)
 			} else {
-				x.by(held(), b) // may have another excuse
+				x.by(held(), b) // a page can have an excuse for such a block
 			}
 		case b.kind == "sh" && (b.mode == "" || b.mode == "background"), b.kind == "output" && b.mode == "", b.kind == "http" && b.mode == "",
 			slices.Contains([]string{"text", "go", "python"}, b.kind) && b.mode != "":
@@ -91,7 +91,7 @@ func (x *excused) check(t *testing.T, p page) []block {
 	return todo
 }
 
-// runs reports whether the block is executable.
+// runs reports whether the block is a command, a request or a program.
 func (b block) runs() bool {
 	return b.kind == "sh" || b.kind == "http" || b.kind == "go" || b.kind == "python"
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDocumentedRunPatternsMatchATest checks the flag -run of each "go test" command in the
-// documents: at least one test of the named package must match it.
+// TestDocumentedRunPatternsMatchATest checks the -run flag of each "go test" command in the
+// documentation. At least one test in the named package must match the pattern.
 func TestDocumentedRunPatternsMatchATest(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../docs/*/*.md")

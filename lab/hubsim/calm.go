@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	restWithin = 15 * time.Minute // all pending deliveries have arrived by then
+	restWithin = 15 * time.Minute // limit for the delivery of all pending notifications
 	expiry     = 25 * time.Hour
 )
 
-// rest waits until no work is left.
+// rest waits until no work is pending. The run fails if work remains after restWithin.
 func (w *scenario) rest() {
 	for begun := time.Now(); ; time.Sleep(2 * time.Second) {
 		left := w.disk.left(w.byKey)
@@ -26,8 +26,9 @@ func (w *scenario) rest() {
 	}
 }
 
-// left describes the remaining work; "": none. It ignores dead callbacks, which are retried as
-// long as their subscription exists, and the long last waits of WebSub.
+// left describes the pending work, or returns "" if there is none. It ignores dead callbacks,
+// because the hub retries them as long as the subscription exists. It also ignores the long last
+// retry waits of WebSub.
 func (d *Disk) left(members map[hub.Key]*member) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -56,7 +57,7 @@ func (d *Disk) left(members map[hub.Key]*member) string {
 	return what
 }
 
-// changeAll changes every feed and pings it. In the calm period no ping may be refused.
+// changeAll changes and pings every feed. In the calm period, the hub must accept every ping.
 func (w *scenario) changeAll(n *node) {
 	for f := range w.plan.feeds {
 		w.mu.Lock()
@@ -69,7 +70,7 @@ func (w *scenario) changeAll(n *node) {
 	}
 }
 
-// lastChange changes every feed and checks the notifications.
+// lastChange changes every feed, waits until no work is pending and checks the notifications.
 func (w *scenario) lastChange(n *node, when string) {
 	w.changeAll(n)
 	time.Sleep(20 * time.Second)
@@ -78,7 +79,8 @@ func (w *scenario) lastChange(n *node, when string) {
 	w.checkEnded(when)
 }
 
-// aDay continues until every registration that was not renewed has expired.
+// aDay continues the run until every registration that was not renewed has expired after 25
+// hours.
 func (w *scenario) aDay(n *node) {
 	var first, last time.Time
 	for _, a := range w.acts {
@@ -103,7 +105,7 @@ func (w *scenario) aDay(n *node) {
 	w.lastChange(n, "just after the 25 hours")
 }
 
-// until sleeps until a time of the machine's own clock.
+// until sleeps until the clock of the machine shows the time at.
 func (n *node) until(at time.Time) {
 	for {
 		wait := at.Sub(n.clock.Now())
@@ -114,7 +116,7 @@ func (n *node) until(at time.Time) {
 	}
 }
 
-// onDisk checks that acknowledged work is stored at the moment of the answer.
+// onDisk checks that the work acknowledged by a is stored when the response arrives.
 func (w *scenario) onDisk(a *act) {
 	w.disk.mu.Lock()
 	defer w.disk.mu.Unlock()
@@ -127,7 +129,7 @@ func (w *scenario) onDisk(a *act) {
 		defer w.mu.Unlock()
 		for _, k := range w.askings {
 			if k.member == a.member && !k.at.Before(a.start) {
-				return // the request is finished already, or in progress
+				return // the request is already finished, or in progress
 			}
 		}
 		if in == nil {
@@ -145,7 +147,8 @@ func (w *scenario) onDisk(a *act) {
 	}
 }
 
-// leftSince reports whether a member replied 410 or was swept since then.
+// leftSince reports whether the callback of a member replied 410, or the member was swept, since
+// a time.
 func (w *scenario) leftSince(m *member, since time.Time) bool {
 	for _, r := range w.removals {
 		if r.member == m && !r.at.Before(since) {

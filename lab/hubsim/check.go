@@ -8,8 +8,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// check verifies the guarantees on the history: the observations of subscribers and
-// publishers, not the store.
+// check verifies the guarantees. It uses only the history, that is, the observations of
+// subscribers and publishers, and not the store.
 func (w *scenario) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -31,8 +31,8 @@ func (w *scenario) check() {
 	w.checkVersions()
 }
 
-// checkTwice: without faults, each version arrives once. With faults, each lost answer,
-// crashed machine and lost lease permits one more delivery.
+// checkTwice checks that a member receives each version only once. Each lost response, crashed
+// machine and expired lease permits one more delivery.
 func (w *scenario) checkTwice(m *member, list []*delivery) {
 	times, lost := map[int64]int{}, map[int64]int{}
 	for _, d := range list {
@@ -56,8 +56,9 @@ func (w *scenario) checkTwice(m *member, list []*delivery) {
 	}
 }
 
-// checkOrder: deliveries to a member do not overlap, and no older version follows a newer one.
-// A machine that was frozen or cut off from its store cannot know that its lease has expired.
+// checkOrder checks that deliveries to a member do not overlap, and that no older version follows
+// a newer one. It excuses a machine that was frozen or had no connection to its store, because
+// the machine could not know that its lease had expired.
 func (w *scenario) checkOrder(m *member, list []*delivery) {
 	var newest, last *delivery
 	for _, d := range list {
@@ -76,11 +77,11 @@ func (w *scenario) checkOrder(m *member, list []*delivery) {
 	}
 }
 
-// since returns a time as the trace shows it.
+// since returns a time relative to the start of the run, as the trace shows it.
 func (w *scenario) since(t time.Time) time.Duration { return t.Sub(w.begun) }
 
-// checkErrors: the stored failure count never exceeds the number of consecutive changes that
-// the member did not receive.
+// checkErrors checks that the stored number of failures is never higher than the number of
+// consecutive changes that the member did not receive.
 func (w *scenario) checkErrors(m *member, list []*delivery) {
 	bad := map[int64]bool{}
 	for _, d := range list {
@@ -97,8 +98,8 @@ func (w *scenario) checkErrors(m *member, list []*delivery) {
 	}
 }
 
-// checkDrops: a subscription is dropped only after three failed changes in a row, and only at
-// the top of an hour.
+// checkDrops checks that a subscription is dropped only after three consecutive failed changes,
+// and only at the top of an hour.
 func (w *scenario) checkDrops(per map[*member][]*delivery) {
 	slack := 3 * time.Minute // the sweep can be late while machines and stores are unavailable
 	if w.plan.quiet {
@@ -128,7 +129,8 @@ func (w *scenario) checkDrops(per map[*member][]*delivery) {
 	}
 }
 
-// checkExpired: no notification is sent after expiry, by the clock of the sending machine.
+// checkExpired checks that no notification is sent after the subscription expired, according to
+// the clock of the sending machine.
 func (w *scenario) checkExpired(m *member, list []*delivery) {
 	if m.protocol == hub.CNWS {
 		return
@@ -152,8 +154,8 @@ func (w *scenario) checkExpired(m *member, list []*delivery) {
 	}
 }
 
-// checkCancelled: no notification starts after an acknowledged cancel, except those in
-// progress.
+// checkCancelled checks that no notification starts after an acknowledged cancel, except in a
+// batch that was already in progress.
 func (w *scenario) checkCancelled(m *member, list []*delivery) {
 	var mine []*act
 	for _, a := range w.acts {
@@ -168,8 +170,8 @@ func (w *scenario) checkCancelled(m *member, list []*delivery) {
 		}
 		for _, d := range list {
 			again := i+1 < len(mine) && mine[i+1].start.Before(d.start)
-			// A batch that was read before can still be in progress if few connections are
-			// allowed.
+			// A batch that was read before the cancel can still be in progress if few concurrent
+			// connections are allowed.
 			known := !w.set[[2]int{m.feed, d.value}].After(a.end) && !d.start.After(a.end.Add(time.Minute))
 			if !again && d.start.After(a.end) && !known {
 				w.violation("%s is notified of version %d at %s; its cancel was acknowledged at %s", m, d.version, w.since(d.start), w.since(a.end))
@@ -179,8 +181,8 @@ func (w *scenario) checkCancelled(m *member, list []*delivery) {
 	}
 }
 
-// checkVersions: a version is the same state of a feed for all members, and a newer version is
-// a newer state. Delivered content matches its version.
+// checkVersions checks three rules. A version is the same state of a feed for all members. A
+// newer version is a newer state. Delivered content belongs to its version.
 func (w *scenario) checkVersions() {
 	type key struct {
 		feed    int
@@ -207,7 +209,7 @@ func (w *scenario) checkVersions() {
 	}
 }
 
-// keys iterates over the keys of a map in random order.
+// keys iterates over the keys of m in random order.
 func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
 	return func(yield func(K) bool) {
 		for k := range m {

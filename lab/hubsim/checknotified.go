@@ -7,15 +7,16 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// membershipEvent is an event that started or ended a membership.
+// membershipEvent is the start or the end of a membership.
 type membershipEvent struct {
 	at    time.Time
 	joins bool
-	until time.Time // by the machine's clock; zero: no end
+	until time.Time // expiry on the clock of the machine; zero if the membership does not expire
 }
 
-// membershipEvents returns the certain events of a member, in order. An uncertain event ends the
-// membership: the checks then expect nothing until the next certain start. w.mu is held.
+// membershipEvents returns the events of a member in order of time. An event with an uncertain
+// result counts as an end, so the checks expect no notifications until the next certain start.
+// The caller holds w.mu.
 func (w *scenario) membershipEvents(m *member) []membershipEvent {
 	var list []membershipEvent
 	for _, a := range w.acts {
@@ -23,7 +24,7 @@ func (w *scenario) membershipEvents(m *member) []membershipEvent {
 		case a.member != m || a.state == refused:
 		case a.kind == "cancel":
 			list = append(list, membershipEvent{at: a.end})
-		case m.protocol == hub.WebSub || a.state != acked: // its callback has not confirmed yet
+		case m.protocol == hub.WebSub || a.state != acked: // the result is uncertain: the callback has not confirmed, or the response was lost
 		case m.protocol == hub.CNWS:
 			list = append(list, membershipEvent{at: a.end, joins: true})
 		default:
@@ -38,16 +39,16 @@ func (w *scenario) membershipEvents(m *member) []membershipEvent {
 	}
 	for _, d := range w.deliveries {
 		if d.member == m && d.reply == "gone" {
-			list = append(list, membershipEvent{at: d.end.Add(40 * time.Second)}) // the exact time of the write is unknown
+			list = append(list, membershipEvent{at: d.end.Add(40 * time.Second)}) // the exact time at which the hub stored this is unknown
 		}
 	}
 	slices.SortStableFunc(list, func(a, b membershipEvent) int { return a.at.Compare(b.at) })
 	return list
 }
 
-// confirmed returns the subscription that the callback of the last WebSub request confirmed,
-// unless part of it is uncertain. The exact time of the write is unknown, so it returns the
-// latest possible time.
+// confirmed returns the start of the subscription that the callback of the last WebSub request
+// confirmed, or nil if it is uncertain. The exact time at which the hub stored it is unknown, so
+// the result has the latest possible time.
 func (w *scenario) confirmed(m *member) []membershipEvent {
 	if m.protocol != hub.WebSub {
 		return nil
@@ -74,8 +75,8 @@ func (w *scenario) confirmed(m *member) []membershipEvent {
 	return yes
 }
 
-// liveSince returns the start of an uninterrupted, certain membership; live is false if there
-// is none. clock is the time of the sending machine.
+// liveSince returns the start of a membership that certainly continued without interruption. live
+// is false if there is none. clock is the time on the clock of the sending machine.
 func (w *scenario) liveSince(m *member, clock time.Time) (since time.Time, live bool) {
 	var until time.Time
 	for _, t := range w.membershipEvents(m) {
@@ -91,8 +92,8 @@ func (w *scenario) liveSince(m *member, clock time.Time) (since time.Time, live 
 	return since, live && (until.IsZero() || until.After(clock.Add(2*time.Minute)))
 }
 
-// checkNotified: each acknowledged ping reached all members of that time, with that version or
-// a newer one.
+// checkNotified checks that each acknowledged ping reached all members that existed at this time,
+// with this version or a newer one.
 func (w *scenario) checkNotified(when string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,8 +131,8 @@ func (w *scenario) checkNotified(when string) {
 	}
 }
 
-// checkEnded: dead callbacks were dropped at the top of the hour after enough failed changes,
-// and unsubscribed members receive nothing.
+// checkEnded checks that dead callbacks were dropped at the top of the hour after enough failed
+// changes, and that unsubscribed members receive no notifications.
 func (w *scenario) checkEnded(when string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,18 +12,18 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Disk is a hub.Store in memory that survives every machine. Each method is one transaction. A
-// Disk is always available; machines reach it through a [link], which can fail.
+// Disk is a hub.Store in memory whose data survives the crash of any machine. Each method is one
+// transaction. A Disk is always available; machines access it through a [link], which can fail.
 type Disk struct {
-	shared bool // several machines use it: a start takes nothing over
+	shared bool // several machines use the disk, so a starting machine does not take over the work of others
 
 	mu      sync.Mutex
 	topics  map[int64]*topicRow
-	order   []int64                       // numbers of topics, in order
-	subs    map[int64][]*hub.Subscription // by topic and number
+	order   []int64                       // IDs of the topics in ascending order
+	subs    map[int64][]*hub.Subscription // key: topic ID; subscriptions sorted by ID
 	intents map[hub.Key]*hub.Intent
 	tasks   map[string]time.Time
-	events  []event.Event // by position
+	events  []event.Event // sorted by position
 	seen    map[[2]int64]bool
 	changes []hub.Change
 	listed  map[[2]int64]bool
@@ -33,7 +33,7 @@ type Disk struct {
 
 type topicRow struct {
 	hub.Topic
-	due  time.Time // of a pending ping, or of AgainAt; zero: none
+	due  time.Time // time when the pending ping or AgainAt is due; zero if neither is set
 	held bool
 	used time.Time
 	part []*partRow
@@ -42,10 +42,10 @@ type topicRow struct {
 
 type partRow struct {
 	hub.Shard
-	pass  int64 // the version that the round at Pos delivers
+	pass  int64 // version that the round at position Pos delivers
 	owned bool
 	owner int64
-	due   time.Time // zero: no work
+	due   time.Time // time when work is due; zero if there is no work
 }
 
 func (p *partRow) idle() bool { return p.due.IsZero() && p.Want == p.Done }
@@ -64,7 +64,7 @@ func milli(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Millisecond)
 }
 
-// reached reports whether a due time has passed.
+// reached reports whether a due time is set and has passed.
 func reached(due, now time.Time) bool { return !due.IsZero() && !due.After(milli(now)) }
 
 func later(a, b time.Time) time.Time {
@@ -135,7 +135,7 @@ func (d *Disk) Followed(_ context.Context, topicID int64, now time.Time) (bool, 
 	return d.followed(topicID, now), nil
 }
 
-// Following implements hub.Store.Following without aliases: no topic here has any.
+// Following implements hub.Store.Following. Topics in the simulation have no aliases.
 func (d *Disk) Following(_ context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,7 +168,7 @@ func (d *Disk) Content(_ context.Context, topicID int64) (hub.Content, error) {
 	return hub.Content{}, fault.New(fault.NotFound, "The content of the topic %d is not kept.", topicID)
 }
 
-// all calls do for every subscription, ordered by topic and number.
+// all calls do for every subscription, sorted by topic and ID.
 func (d *Disk) all(do func(*hub.Subscription)) {
 	for _, id := range d.order {
 		for _, s := range d.subs[id] {
@@ -197,14 +197,14 @@ func (d *Disk) remove(k hub.Key, now time.Time) bool {
 	return there
 }
 
-// touch records that a topic was in use.
+// touch records the time at which a topic was last in use.
 func (d *Disk) touch(id int64, now time.Time) {
 	if t := d.topics[id]; t != nil {
 		t.used = later(t.used, milli(now))
 	}
 }
 
-// latest returns the time of the newest event.
+// latest returns the time of the newest event, or zero if events is empty.
 func latest(events []event.Event) time.Time {
 	var at time.Time
 	for _, e := range events {

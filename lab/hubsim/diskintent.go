@@ -85,7 +85,8 @@ func (d *Disk) FinishIntent(_ context.Context, v hub.IntentResult) (bool, error)
 	return true, nil
 }
 
-// override removes the opposite request that came before in, because in was confirmed.
+// override removes an earlier pending request for the opposite of in, because the callback
+// confirmed in.
 func (d *Disk) override(in hub.Intent) {
 	contrary := hub.ModeSubscribe
 	if in.Mode == hub.ModeSubscribe {

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/hub/record"
 )
 
-// ClaimParts implements hub.Store.ClaimParts.
+// ClaimShards implements hub.Store.ClaimShards.
 func (d *Disk) ClaimShards(_ context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -24,8 +24,8 @@ func (d *Disk) ClaimShards(_ context.Context, node int64, now, until time.Time, 
 	slices.SortStableFunc(due, func(a, b *partRow) int { return a.due.Compare(b.due) })
 	var claimed []hub.Shard
 	for _, p := range due[:min(max(limit, 0), len(due))] {
-		// Subscribers that received an older version in the interrupted round also get the
-		// newer version.
+		// Subscribers that received an older version in the interrupted round must also receive
+		// the newer version, so the round starts again.
 		if p.pass != p.Want {
 			p.pass, p.Pos = p.Want, 0
 		}
@@ -38,7 +38,7 @@ func (d *Disk) ClaimShards(_ context.Context, node int64, now, until time.Time, 
 	return claimed, nil
 }
 
-// Page implements hub.Store.Page.
+// Batch implements hub.Store.Batch.
 func (d *Disk) Batch(_ context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,7 +55,7 @@ func (d *Disk) Batch(_ context.Context, p hub.Shard, after int64, now time.Time,
 	return page, nil
 }
 
-// part returns a shard if that epoch still holds it.
+// part returns the stored shard, or nil if another claim with a later epoch holds it.
 func (d *Disk) part(p hub.Shard) *partRow {
 	t := d.topics[p.TopicID]
 	if t == nil {
@@ -90,7 +90,7 @@ func (d *Disk) Checkpoint(_ context.Context, c hub.Checkpoint) (again bool, err 
 	return again, nil
 }
 
-// ReleaseParts implements hub.Store.ReleaseParts.
+// ReleaseShards implements hub.Store.ReleaseShards.
 func (d *Disk) ReleaseShards(_ context.Context, now time.Time, parts []hub.Shard) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

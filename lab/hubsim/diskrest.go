@@ -11,7 +11,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// log adds events. It skips stored events, which come from an attempt whose answer was lost.
+// log adds events. It skips events that are already stored, because the response to an earlier
+// attempt can be lost.
 func (d *Disk) log(events []event.Event) {
 	for _, e := range events {
 		key := [2]int64{e.Node, e.Seq}
@@ -36,7 +37,8 @@ func (d *Disk) AppendEvents(_ context.Context, events []event.Event) error {
 	return nil
 }
 
-// Events implements hub.Store.Events, limited to the engine's use: forward, by time and position.
+// Events implements hub.Store.Events, but only for the queries of the engine: forward, by time
+// and position.
 func (d *Disk) Events(_ context.Context, q hub.EventQuery) ([]event.Event, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,7 +130,7 @@ func (d *Disk) Ping(context.Context) error { return nil }
 // Close implements hub.Store.Close.
 func (d *Disk) Close() error { return nil }
 
-// The engine never calls the methods below; only user interfaces do.
+// The engine does not call the methods below; only user interfaces call them.
 
 func notHere() error { return fault.New(fault.Unsupported, "The simulated store has no such list.") }
 

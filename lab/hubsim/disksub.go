@@ -23,7 +23,7 @@ func (d *Disk) Subscribe(_ context.Context, topics []string, subs []hub.Subscrip
 	return nil
 }
 
-// named reports a missing topic before anything is written.
+// named returns an error for a missing topic, before the caller writes anything.
 func (d *Disk) named(topics []string, subs []hub.Subscription) error {
 	for _, s := range subs {
 		named := slices.ContainsFunc(topics, func(u string) bool { return hub.TopicID(u) == s.TopicID })
@@ -47,7 +47,7 @@ func (d *Disk) subscribe(topics []string, subs []hub.Subscription, at time.Time)
 	}
 }
 
-// firstPart creates the shard over all buckets if there is none.
+// firstPart creates a shard with all buckets if the topic has no shard.
 func (t *topicRow) firstPart() {
 	if len(t.part) == 0 {
 		t.part = []*partRow{{Shard: hub.Shard{TopicID: t.ID, Hi: hub.Buckets - 1, Want: t.Version, Done: t.Version}, pass: t.Version}}
@@ -128,7 +128,7 @@ func (d *Disk) settle(now time.Time, results []hub.Result) {
 	}
 }
 
-// write applies a result to its row.
+// write applies the result of a delivery to the subscription s.
 func write(s *hub.Subscription, r hub.Result, now time.Time) {
 	if r.Outcome != hub.Delivered && r.Outcome != hub.Parked {
 		s.PendingVersion = max(s.PendingVersion, r.Version)

@@ -40,7 +40,8 @@ func (d *Disk) Sweep(_ context.Context, now time.Time, maxErrors, limit int, idl
 	return gone, limit > 0 && (len(gone) >= limit || left >= limit), nil
 }
 
-// sweepTopics removes topics without followers and pings since idle.
+// sweepTopics removes topics that have had no followers and no pings since idle. looked is the
+// number of topics that it examined.
 func (d *Disk) sweepTopics(now, idle time.Time, limit int) (looked int) {
 	if idle.IsZero() {
 		return 0
@@ -60,8 +61,8 @@ func (d *Disk) sweepTopics(now, idle time.Time, limit int) (looked int) {
 	return looked
 }
 
-// sweepContents removes contents that no pending delivery needs, and clears Full where it is
-// not needed.
+// sweepContents removes contents that no pending delivery needs. It clears KeepContent for topics
+// without WebSub subscribers.
 func (d *Disk) sweepContents(limit int) (gone int) {
 	for _, id := range d.order {
 		t := d.topics[id]

@@ -19,7 +19,7 @@ func (d *Disk) RecordPing(_ context.Context, url string, now, due time.Time, eve
 	return nil
 }
 
-// recordPing stores a ping. A pending ping keeps an earlier due time.
+// recordPing stores a ping. If a ping is already pending, the earlier due time counts.
 func (d *Disk) recordPing(url string, now, due time.Time) {
 	t := d.makeTopic(hub.TopicID(url), url, now)
 	t.PingedAt = later(t.PingedAt, milli(now))
@@ -93,7 +93,7 @@ func (d *Disk) CommitCheck(_ context.Context, c hub.Check) (hub.Checked, error) 
 	return done, nil
 }
 
-// apply changes t by the result of a check.
+// apply updates the topic with the result of a check.
 func (t *topicRow) apply(c hub.Check) {
 	t.CheckedAt = milli(c.Now)
 	begun := milli(c.StartedAt)
@@ -133,7 +133,7 @@ func (t *topicRow) apply(c hub.Check) {
 	}
 }
 
-// lookAgain stores the time of the next full read, and the cost of the check.
+// lookAgain stores the time of the next full read, and adds the cost of this check.
 func (t *topicRow) lookAgain(c hub.Check) {
 	t.Evidence, t.AgainAt = c.Evidence, milli(c.Again)
 	t.Evidence.FullAt = milli(t.Evidence.FullAt)
@@ -170,8 +170,8 @@ func (t *topicRow) raise(c hub.Check, done *hub.Checked) {
 	}
 }
 
-// list adds recent changes. It skips stored changes, which come from an attempt whose answer
-// was lost.
+// list adds recent changes. It skips changes that are already stored, because the response to an
+// earlier attempt can be lost.
 func (d *Disk) list(changes []hub.Change) {
 	for _, c := range changes {
 		if key := [2]int64{c.Node, c.Seq}; !d.listed[key] {

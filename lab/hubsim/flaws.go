@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Flaws returns the names of the bugs that can be planted between the engine and its store.
+// Flaws returns the names of the bugs that [Options] can plant between the engine and its store.
 func Flaws() []string {
 	return []string{"acknowledged before the commit", "a busy shard misses a change", "a checkpoint beyond its batch", "dropped at once",
 		"each try is an error", "epochs are not compared", "expired subscriptions are still notified", "failures are forgotten", "outcomes are forgotten",
@@ -17,11 +17,11 @@ func Flaws() []string {
 		"the lease of a shard is never renewed"}
 }
 
-// flaw is a planted bug; the zero flaw plants none.
+// flaw is a planted bug. The zero flaw changes nothing.
 type flaw struct {
 	name     string
 	scenario *scenario
-	known    map[int64][]hub.Topic // versions of each topic
+	known    map[int64][]hub.Topic // key: topic ID; value: versions of the topic
 	until    map[uint64]time.Time
 }
 
@@ -29,7 +29,7 @@ func newFlaw(name string, w *scenario) flaw {
 	return flaw{name: name, scenario: w, known: map[int64][]hub.Topic{}, until: map[uint64]time.Time{}}
 }
 
-// wrap puts the flaw between a machine and its store.
+// wrap returns the store of a machine with the planted bug.
 func (f flaw) wrap(n *node, s hub.Store) hub.Store {
 	if f.name == "" {
 		return s
@@ -43,11 +43,11 @@ type flawed struct {
 	node *node
 }
 
-// soon performs a write after its answer was returned.
+// soon returns success at once and executes the write 1.5 seconds later.
 func (f *flawed) soon(write func(context.Context) error) error {
 	go func() {
 		if f.node.sleep(context.Background(), 1500*time.Millisecond) {
-			_ = write(context.Background()) // the caller has already got its answer, so nobody receives the error
+			_ = write(context.Background()) // the caller already has its response, so nobody receives the error
 		}
 	}()
 	return nil
@@ -94,14 +94,14 @@ func (f *flawed) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, err
 	return done, err
 }
 
-// lease records the claim end of shards.
+// lease records the time at which the claims of shards end.
 func (f *flawed) lease(parts []hub.Shard, until time.Time) {
 	for _, p := range parts {
 		f.until[partKey(p)] = until
 	}
 }
 
-// ClaimParts implements hub.Store.ClaimParts.
+// ClaimShards implements hub.Store.ClaimShards.
 func (f *flawed) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	if f.name == "the lease of a shard ends at once" {
 		until = now
@@ -113,7 +113,7 @@ func (f *flawed) ClaimShards(ctx context.Context, node int64, now, until time.Ti
 	return parts, err
 }
 
-// Page implements hub.Store.Page.
+// Batch implements hub.Store.Batch.
 func (f *flawed) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	if f.name == "expired subscriptions are still notified" {
 		now = now.Add(-3 * time.Hour)
@@ -152,7 +152,7 @@ func (f *flawed) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error)
 	return f.Store.Checkpoint(ctx, c)
 }
 
-// results returns the results as changed by a flaw in counting failures.
+// results returns a copy of list, changed by bugs that concern the counting of failures.
 func (f *flawed) results(list []hub.Result) []hub.Result {
 	d := f.scenario.disk
 	d.mu.Lock()

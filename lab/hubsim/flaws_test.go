@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-const flawWithin = 200 // seeds
+const flawWithin = 200 // number of seeds within which each bug must be detected
 
 func TestSimulationDetectsEveryPlantedBug(t *testing.T) {
 	fulltest.Long(t)

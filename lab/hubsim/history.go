@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Outcomes of an act or a delivery.
+// These are the outcomes of an act.
 const (
 	acked   = "done"
 	refused = "refused"
 	unknown = "nobody knows"
 )
 
-// act is a request of an outside client.
+// act is a request of a client to a machine.
 type act struct {
 	kind       string // "register", "cancel", "ping"
 	member     *member
 	feed       int
-	value      int       // ping: the value of the feed when it was sent
-	clock      time.Time // of the machine that received it
+	value      int       // value of the feed when the ping was sent; only for pings
+	clock      time.Time // time on the clock of the machine that received the request
 	start, end time.Time
 	state      string
 	secret     string
@@ -32,16 +32,16 @@ type delivery struct {
 	member   *member
 	node     *node
 	version  int64
-	value    int       // of the feed at this version
-	content  int       // WebSub: value of the content; -1: none
-	secret   string    // WebSub
-	failures int       // as stored by the sender
+	value    int       // value of the feed in this version
+	content  int       // value of the WebSub content; -1 if there is no content
+	secret   string    // secret of a WebSub subscription
+	failures int       // number of failures that the sender's store had
 	clock    time.Time // time on the clock of the sender
 	start    time.Time
-	arrived  time.Time // zero: not arrived
+	arrived  time.Time // zero if the notification did not arrive
 	end      time.Time
-	accepted bool   // the subscriber received it
-	reply    string // the reply that the sender received: "ok", "failed", "timeout", "gone", "" (none: it crashed)
+	accepted bool   // the subscriber received the notification
+	reply    string // reply that the sender received: "ok", "failed", "timeout" or "gone"; "" if the sender crashed
 }
 
 func (d *delivery) bad() bool { return d.reply == "failed" || d.reply == "timeout" }
@@ -49,7 +49,7 @@ func (d *delivery) bad() bool { return d.reply == "failed" || d.reply == "timeou
 // removal is the removal of a subscription by a sweep.
 type removal struct {
 	member  *member
-	dropped bool // for errors; otherwise expired
+	dropped bool // true if dropped for errors; false if expired
 	clock   time.Time
 	at      time.Time
 }
@@ -59,7 +59,7 @@ type asking struct {
 	member *member
 	mode   string
 	secret string
-	asked  time.Time // In.At
+	asked  time.Time // time when the client sent the request (hub.Intent.At)
 	lease  time.Duration
 	at     time.Time
 	clock  time.Time
@@ -78,16 +78,16 @@ type history struct {
 	deliveries []*delivery
 	removals   []removal
 	askings    []asking
-	set        map[[2]int]time.Time // when a feed changed to a value
+	set        map[[2]int]time.Time // key: feed and value; value: time of the change
 	lines      []logEntry
 }
 
-// logLine appends a line to the history; w.mu is held.
+// logLine appends a line to the history. The caller holds w.mu.
 func (w *scenario) logLine(format string, args ...any) {
 	w.lines = append(w.lines, logEntry{time.Since(w.begun), fmt.Sprintf(format, args...)})
 }
 
-// sum returns a hash of the history: equal for equal seeds.
+// sum returns a hash of the history. Runs with the same seed have the same hash.
 func (h *history) sum() uint64 {
 	h.sort()
 	n := uint64(0)
@@ -103,7 +103,7 @@ func (h *history) sort() {
 	})
 }
 
-// words returns the lines as text.
+// words returns all lines of the history as text.
 func (h *history) words() string {
 	h.sort()
 	var b strings.Builder

@@ -8,12 +8,12 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// ClaimParts implements hub.Store.ClaimParts.
+// ClaimShards implements hub.Store.ClaimShards.
 func (l *link) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	return claims(ctx, l, "claim parts", func() ([]hub.Shard, error) { return l.disk.ClaimShards(ctx, node, now, until, limit) })
 }
 
-// Page implements hub.Store.Page.
+// Batch implements hub.Store.Batch.
 func (l *link) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	return do(ctx, l, "page", partKey(p), false, func() ([]hub.Subscription, error) { return l.disk.Batch(ctx, p, after, now, limit) })
 }
@@ -23,7 +23,7 @@ func (l *link) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
 	return do(ctx, l, "checkpoint", partKey(c.Shard), true, func() (bool, error) { return l.disk.Checkpoint(ctx, c) })
 }
 
-// ReleaseParts implements hub.Store.ReleaseParts.
+// ReleaseShards implements hub.Store.ReleaseShards.
 func (l *link) ReleaseShards(ctx context.Context, now time.Time, parts []hub.Shard) error {
 	return done(ctx, l, "release parts", partKey(parts[0]), func() error { return l.disk.ReleaseShards(ctx, now, parts) })
 }

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// feed is a feed whose value counts up.
+// feed is a feed whose content contains a value. The value increases with each change.
 type feed struct {
 	url   string
 	value int
@@ -20,7 +20,7 @@ type feed struct {
 	etag  string
 }
 
-// turn sets a feed to its next value; w.mu is held.
+// turn changes feed n to its next value. The caller holds w.mu.
 func (w *scenario) turn(n int) {
 	f := w.feeds[n]
 	f.value++
@@ -32,12 +32,12 @@ func (w *scenario) turn(n int) {
 	w.logLine("feed %d is at %d", n, f.value)
 }
 
-// draw returns the random number for a network operation of this machine.
+// draw returns the random number for a network operation of machine n.
 func (n *node) draw(what string, parts ...uint64) uint64 {
 	return hash(n.scenario.seed, n.runID, text(what), uint64(time.Now().UnixNano()), hash(parts...))
 }
 
-// takes returns an ordinary network latency.
+// takes returns a network latency of 1 to 31 ms.
 func takes(draw uint64) time.Duration {
 	return time.Millisecond + time.Duration(hash(draw, 7)%uint64(30*time.Millisecond))
 }
@@ -116,7 +116,8 @@ func (n *node) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic
 	return r
 }
 
-// notified starts a delivery; w.mu is held. It returns nil for an unknown member.
+// notified records the start of a delivery. It returns nil if the subscription is unknown. The
+// caller holds w.mu.
 func (w *scenario) notified(n *node, sub hub.Subscription, topic hub.Topic, content *hub.Content, clock time.Time) *delivery {
 	m := w.byKey[hub.Key{TopicID: topic.ID, ID: sub.ID}]
 	if m == nil {
@@ -127,7 +128,7 @@ func (w *scenario) notified(n *node, sub hub.Subscription, topic hub.Topic, cont
 		failures: sub.Failures, clock: clock, start: time.Now()}
 	if content != nil {
 		d.content = w.bodies[string(content.Body)]
-		d.value = d.content // the newest content, even if it arrived after the delivery was due
+		d.value = d.content // the delivery has the newest content, even if the content is newer than the delivery's version
 		if content.Version != topic.Version {
 			w.violation("%s is notified of version %d with the content of %d", m, topic.Version, content.Version)
 		}
@@ -138,8 +139,8 @@ func (w *scenario) notified(n *node, sub hub.Subscription, topic hub.Topic, cont
 	return d
 }
 
-// answer decides the outcome of a delivery: the times of its arrival and its reply, and the
-// reply. w.mu is held.
+// answer decides the outcome of a delivery: the time until it arrives, the time until its reply,
+// and the reply. The caller holds w.mu.
 func (w *scenario) answer(d *delivery) (there, back time.Duration, reply string) {
 	draw := hash(w.seed, uint64(d.member.key.ID), uint64(d.version), uint64(d.member.tries[d.version]), d.node.runID)
 	there, back, reply = takes(draw), takes(hash(draw, 1))+time.Duration(draw%9973), "ok"
@@ -169,7 +170,7 @@ func (w *scenario) answer(d *delivery) (there, back time.Duration, reply string)
 	return there, back, reply
 }
 
-// finish ends a delivery.
+// finish records the end of a delivery.
 func (w *scenario) finish(d *delivery, reply string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -177,7 +178,7 @@ func (w *scenario) finish(d *delivery, reply string) {
 	w.logLine("%s answers machine %d on version %d: %q", d.member, d.node.machine, d.version, reply)
 }
 
-// Verify implements hub.Verifier: every reachable callback consents.
+// Verify implements hub.Verifier. Every reachable callback confirms.
 func (n *node) Verify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ bool) (event.Exchange, error) {
 	draw := n.draw("verify", uint64(sub.ID), uint64(topic.ID))
 	if !n.gate() || !n.sleep(ctx, takes(draw)) || !n.gate() {

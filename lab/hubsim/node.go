@@ -10,31 +10,32 @@ import (
 	"cloudburst/internal/hub/clock"
 )
 
-// node is one process run of one machine.
+// node is one process that runs on a machine. A restart creates another node.
 type node struct {
 	scenario *scenario
 	machine  int
-	runID    uint64 // counts all process runs of all machines
+	runID    uint64 // unique number of the process
 	hub      *hub.Hub
 	clock    *clock.Steady
 	cancel   context.CancelFunc
-	gone     chan struct{} // closed on a crash
-	ended    chan struct{} // closed when its last relevant goroutine has ended
+	gone     chan struct{} // closed when the process crashes
+	ended    chan struct{} // closed when the last relevant goroutine of the process has ended
 
-	// Guarded by scenario.mu.
+	// The mutex scenario.mu guards the fields below.
 	crashed          bool
-	ready            bool          // it accepts requests
-	frozenUntil      time.Time     // frozen until then
-	delayed          time.Duration // number of delayed operations, as nanoseconds
-	unavailableUntil time.Time     // its store is unavailable until then
+	ready            bool          // the process accepts requests
+	frozenUntil      time.Time     // the process is frozen until this time
+	delayed          time.Duration // number of operations that wait for the end of the freeze
+	unavailableUntil time.Time     // the store is unavailable until this time
 	jumped           time.Duration
-	blind            []span // periods when it was frozen or could not write
+	blind            []span // times when the process was frozen or could not write to its store
 }
 
 type span struct{ from, to time.Time }
 
-// begin starts a machine. A single machine wakes at due times; several machines poll and wake
-// each other. begin returns when the machine accepts requests.
+// begin starts a process on a machine, and returns when the process accepts requests. A single
+// machine wakes up when work is due. Several machines poll the store and send hints to each
+// other.
 func (w *scenario) begin(machine int, alone bool) *node {
 	w.mu.Lock()
 	w.runs++
@@ -58,7 +59,7 @@ func (w *scenario) begin(machine int, alone bool) *node {
 	go func() {
 		defer close(n.ended)
 		for n.hub.Recover(ctx) != nil && ctx.Err() == nil {
-			time.Sleep(time.Second) // its supervisor restarts it
+			time.Sleep(time.Second) // a supervisor restarts the process after one second
 		}
 		w.mu.Lock()
 		n.ready = true
@@ -72,19 +73,20 @@ func (w *scenario) begin(machine int, alone bool) *node {
 	return n
 }
 
-// wall returns the machine's wall clock. A restart corrects the clock.
+// wall returns the time on the machine's wall clock. A restart of the machine corrects the clock.
 func (n *node) wall() time.Time {
 	n.scenario.mu.Lock()
 	defer n.scenario.mu.Unlock()
 	return time.Now().Add(n.scenario.plan.skew[n.machine] + n.jumped)
 }
 
-// random spreads waits by time, independent of the order of goroutines.
+// random returns a number in [0, 1) that depends on the seed, the process and the time, but not
+// on the order of goroutines.
 func (n *node) random() float64 {
 	return share(hash(n.scenario.seed, n.runID, uint64(time.Now().UnixNano())))
 }
 
-// hint wakes the other machines after a delay, unless the hint is lost.
+// hint wakes up the other machines after a delay. A hint can be lost.
 func (n *node) hint() {
 	w := n.scenario
 	w.mu.Lock()
@@ -108,7 +110,7 @@ func (n *node) alive() bool {
 	return !n.crashed
 }
 
-// crash crashes a machine. Its later operations have no effect.
+// crash crashes a process. Its later operations have no effect.
 func (n *node) crash() {
 	w := n.scenario
 	w.mu.Lock()
@@ -127,7 +129,7 @@ func (n *node) crash() {
 	n.cancel()
 }
 
-// stop shuts a machine down gracefully.
+// stop shuts a process down gracefully.
 func (n *node) stop() {
 	w := n.scenario
 	w.mu.Lock()
@@ -140,7 +142,7 @@ func (n *node) stop() {
 	<-n.ended
 }
 
-// sleep waits. It returns false if the machine crashed or ctx ended.
+// sleep waits for d. It returns false if the process crashed or ctx ended.
 func (n *node) sleep(ctx context.Context, d time.Duration) bool {
 	if d < 5*time.Millisecond {
 		time.Sleep(d)
@@ -157,8 +159,8 @@ func (n *node) sleep(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// gate delays the operations of a frozen machine. They continue in their original order, each
-// at a distinct time.
+// gate delays an operation until the end of a freeze. Delayed operations continue in their
+// original order, each at a different time. It returns false if the process has crashed.
 func (n *node) gate() bool {
 	for place := time.Duration(0); ; {
 		n.scenario.mu.Lock()
@@ -178,8 +180,8 @@ func (n *node) gate() bool {
 	}
 }
 
-// excused reports whether a machine could not know at a time that its lease had expired:
-// shortly before, it was frozen or could not reach its store.
+// excused reports whether the process could not know at a time that its lease had expired. This
+// is the case if the process was frozen or could not reach its store shortly before.
 func (n *node) excused(at time.Time) bool {
 	for _, s := range n.blind {
 		if s.to.Sub(s.from) >= longAway && !at.Before(s.from) && at.Before(s.to.Add(2*time.Second)) {

@@ -26,11 +26,11 @@ const (
 	originHost    = "origin.test"
 	originFeed    = "http://" + originHost + "/rss.xml"
 	originMembers = 3
-	soon          = 10 * time.Second // time within which a change is notified if the content decides
-	atLast        = time.Hour + soon // … if a previously proven ETag hides the change
+	soon          = 10 * time.Second // limit for a notification if the changed content is enough to detect the change
+	atLast        = time.Hour + soon // limit if a previously proven ETag hides the change
 )
 
-// originFlaw plants a wrong rule between the hub, its store and its network.
+// originFlaw plants a wrong rule between the hub and its store or network.
 type originFlaw struct {
 	name   string
 	commit func(c *hub.Check)
@@ -38,7 +38,7 @@ type originFlaw struct {
 	got    func(f *hub.Fetched)
 }
 
-// originFlaws returns wrong rules, each with the kinds of origins that reveal it.
+// originFlaws returns the wrong rules, each with the kinds of origins that reveal it.
 func originFlaws() []originFlaw {
 	return []originFlaw{
 		{name: "each ETag is trusted", commit: func(c *hub.Check) { c.Evidence.Proof, c.Evidence.Recent = "proven", false }},
@@ -90,8 +90,8 @@ func (f flawedFetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, 
 	return got, err
 }
 
-// originNetwork is one origin, one or two machines that run the hub, and subscribers that
-// always respond.
+// originNetwork consists of one origin server, one or two machines that run the hub, and
+// subscribers that always respond.
 type originNetwork struct {
 	t      *testing.T
 	random *rand.Rand
@@ -101,11 +101,11 @@ type originNetwork struct {
 	disk   *Disk
 	client *fetch.Client
 	shared bool
-	next   int64 // number of the next machine
+	next   int64 // number of the next machine that starts
 
 	mu       sync.Mutex
 	machines []*originMachine
-	values   map[string]int // by hash
+	values   map[string]int // key: hash of the content
 	value    int
 	changes  []originChange
 	pings    []originPing
@@ -122,7 +122,7 @@ type originChange struct {
 	at    time.Time
 }
 
-// originPing is an accepted ping; value was readable before the ping was sent.
+// originPing is an accepted ping. Before the ping was sent, the origin already served value.
 type originPing struct {
 	value    int
 	accepted time.Time
@@ -165,7 +165,7 @@ func (w *originNetwork) start() *originMachine {
 		Bus: event.NewBus(w.next), Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 	if w.shared {
-		h.Hint = func() {} // each machine polls
+		h.Hint = func() {} // hints have no effect, because each machine polls
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -193,8 +193,8 @@ func (w *originNetwork) replace(i int) {
 	w.machines[i] = fresh
 }
 
-// set gives the origin its next value. All contents have the same size, as version numbers
-// often do.
+// set changes the feed to its next value. All contents have the same size, because real contents
+// often differ only in a version number.
 func (w *originNetwork) set() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -206,7 +206,7 @@ func (w *originNetwork) set() {
 	w.origin.Set(body)
 }
 
-// ping pings one of the machines until the ping is accepted.
+// ping sends a ping to one of the machines, and repeats it until a machine accepts it.
 func (w *originNetwork) ping(n int) {
 	w.mu.Lock()
 	value := w.value
@@ -226,12 +226,14 @@ func (w *originNetwork) ping(n int) {
 	w.t.Error("no ping was accepted in 20 seconds")
 }
 
-// hiding lists the kinds of origins whose ETag is correct for a while and then hides a change.
+// hiding reports whether an origin of this kind has a correct ETag for a while and then hides a
+// change.
 func hiding(kind string) bool {
 	return slices.Contains([]string{nettest.OriginTorn, nettest.OriginAlways304, nettest.OriginLater}, kind)
 }
 
-// playOrigin plays one seed with an origin of one kind, and returns the missed notifications.
+// playOrigin runs one seed with an origin of the given kind, and returns an error for each missed
+// notification.
 func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw originFlaw) (missed error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -261,13 +263,14 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 			m.stop()
 		}
 		w.client.CloseIdle()
-		_ = server.Close() // no more requests follow
+		_ = server.Close() // all requests have ended, so an error has no consequence
 		synctest.Wait()
 	})
 	return missed
 }
 
-// play changes the feed and pings it, in quick and slow succession, and waits for the end.
+// play changes and pings the feed several times, at short and long intervals. It then waits until
+// all notifications are due.
 func (w *originNetwork) play() {
 	w.machines = []*originMachine{w.start()}
 	if w.shared {
@@ -303,9 +306,9 @@ func (w *originNetwork) play() {
 	}
 }
 
-// missed returns an error for each change that did not reach a subscriber in time, with that
-// value or a newer one. It considers changes that were pinged, or that came within a second of
-// such a change.
+// missed returns an error for each change that did not reach a subscriber in time, with this
+// value or a newer one. It considers changes that were pinged, and changes within the same second
+// as a pinged change.
 func (w *originNetwork) missed() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -341,10 +344,11 @@ func (w *originNetwork) missed() error {
 	return errors.Join(all...)
 }
 
-// Every change that is readable and pinged reaches each subscriber, with that value or a newer
-// one, whatever the validators of the origin claim.
+// A change that the origin serves and that is pinged must reach each subscriber, with this value
+// or a newer one. This must not depend on the ETag or Last-Modified of the origin.
 //
-// Many seeds: go test ./lab/hubsim -run Validators -sim.seeds 100000 -timeout 0
+// The command for many seeds is: go test ./lab/hubsim -run Validators -sim.seeds 100000 -timeout
+// 0
 func TestPingedChangeReachesEverySubscriberDespiteWrongValidators(t *testing.T) {
 	seeds := max(*seedsFlag/25, 1)
 	if testing.Short() {

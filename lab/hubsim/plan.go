@@ -11,48 +11,48 @@ import (
 
 const (
 	callbackTimeout = 3 * time.Second
-	minLease        = 90 * time.Second // of WebSub
-	longAway        = 4 * time.Second  // outage of a machine or its store after which a lease can expire
+	minLease        = 90 * time.Second // minimum lease of WebSub
+	longAway        = 4 * time.Second  // duration of a failure after which a lease can have expired
 )
 
-// retries returns the retry waits of a scenario. They are shorter than in production, so that
-// a run is short.
+// retries returns the retry waits of a scenario. They are shorter than in production, so that a
+// simulation is short.
 func retries() []time.Duration {
 	return []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 6 * time.Second, 8 * time.Second, 10 * time.Second, 12 * time.Second, 15 * time.Second}
 }
 
-// behavior is the behavior of a callback until the calm period.
+// behavior is the behavior of a callback before the calm period.
 type behavior int
 
 const (
 	steady  behavior = iota
 	slow             // responds slowly
-	flaky            // refuses every second delivery
+	flaky            // often rejects a delivery
 	mute             // often sends no response
-	lossy            // accepts, but the response is lost
-	dead             // refuses everything, permanently
-	leaving          // replies 410 once
+	lossy            // accepts the delivery, but the response is often lost
+	dead             // rejects all deliveries, also in the calm period
+	leaving          // sometimes replies 410
 )
 
 // disturbance is a fault of a machine.
 type disturbance struct {
 	what    string // "crash", "pause", "outage", "jump"
 	at      time.Duration
-	machine int // -1: all machines
+	machine int // -1 means all machines
 	long    time.Duration
 }
 
-// plan contains everything that is decided before a run.
+// plan contains all decisions that are made before a run.
 type plan struct {
-	start    time.Duration // offset from the start of the hour
+	start    time.Duration // start of the run, after the start of an hour
 	long     time.Duration // duration of the period with faults
 	machines int
-	quiet    bool // no faults except those of subscribers
+	quiet    bool // only callbacks have faults
 	tail     bool // the run continues for 25 hours
 	skew     []time.Duration
-	before   float64 // share of writes that are rejected
-	after    float64 // … that complete, but report an error
-	late     float64 // … that take seconds
+	before   float64 // share of writes that the store rejects
+	after    float64 // share of writes that the store executes but reports as failed
+	late     float64 // share of writes that take up to three seconds
 	lostHint float64
 	badFeed  float64 // share of feed requests that fail
 	slowFeed float64
@@ -63,14 +63,14 @@ type plan struct {
 	trouble  []disturbance
 }
 
-// change is one change of a feed, with its number of pings.
+// change is a change of a feed and the number of its pings.
 type change struct {
 	at    time.Duration
 	feed  int
 	pings int
 }
 
-// member is a possible subscription: a callback and a feed.
+// member is a callback and a feed that it can subscribe to.
 type member struct {
 	n        int
 	feed     int
@@ -80,10 +80,10 @@ type member struct {
 	key      hub.Key
 	joins    time.Duration
 	acts     []move
-	tries    map[int64]int // deliveries so far, by version
+	tries    map[int64]int // key: version; value: number of deliveries so far
 }
 
-// move is an action of a member at a time.
+// move is an action of a member at a planned time.
 type move struct {
 	at     time.Duration
 	kind   string // "register", "cancel"
@@ -97,7 +97,7 @@ func between(r *rand.Rand, from, to time.Duration) time.Duration {
 	return from + time.Duration(r.Int64N(int64(to-from)))
 }
 
-// makePlan draws the plan of a scenario.
+// makePlan returns the plan for a seed.
 func makePlan(seed uint64) plan {
 	r := choices(seed)
 	p := plan{
@@ -117,15 +117,15 @@ func makePlan(seed uint64) plan {
 	if !p.quiet {
 		p.drawFaults(r)
 	}
-	// When a frozen machine continues, many operations arrive at the same moment. The batches
-	// in a narrow window are then a matter of chance and not reproducible.
+	// When a frozen machine continues, many operations arrive at the same time. With a small
+	// MaxUnrecorded, the batches would then depend on chance and would not be reproducible.
 	if !slices.ContainsFunc(p.trouble, func(d disturbance) bool { return d.what == "pause" }) {
 		p.options.MaxUnrecorded = []int{1, 4, 20, 500}[hash(seed, 0x3d)%4]
 	}
 	return p
 }
 
-// drawMembers draws the members and their actions.
+// drawMembers chooses the members and their actions.
 func (p *plan) drawMembers(r *rand.Rand) {
 	n, subscribers := 3+r.IntN(8), r.IntN(5) == 0
 	if subscribers {
@@ -136,7 +136,7 @@ func (p *plan) drawMembers(r *rand.Rand) {
 	natures := []behavior{steady, steady, steady, slow, flaky, mute, lossy, dead, leaving}
 	usual := natures[r.IntN(len(natures)-2)]
 	if subscribers && r.IntN(2) == 0 {
-		usual, p.options.MaxInFlight = slow, 4 // a round takes longer than a lease
+		usual, p.options.MaxInFlight = slow, 4 // a round of deliveries takes longer than a lease
 	}
 	for i := range n {
 		m := member{n: i, feed: r.IntN(p.feeds), protocol: protocols[r.IntN(len(protocols))], behavior: natures[r.IntN(len(natures))], tries: map[int64]int{}}
@@ -175,7 +175,7 @@ func (m *member) move(r *rand.Rand, at time.Duration, kind string) move {
 	return v
 }
 
-// drawChanges draws the changes of feeds.
+// drawChanges chooses the changes of feeds.
 func (p *plan) drawChanges(r *rand.Rand) {
 	for f := range p.feeds {
 		for at := between(r, 3*time.Second, 15*time.Second); at < p.long; at += between(r, time.Second, 30*time.Second) {
@@ -184,7 +184,7 @@ func (p *plan) drawChanges(r *rand.Rand) {
 	}
 }
 
-// lastNews returns the time of the last change of a feed.
+// lastNews returns the time of the last change of any feed.
 func (p *plan) lastNews() time.Duration {
 	last := time.Duration(0)
 	for _, c := range p.changes {
@@ -193,7 +193,7 @@ func (p *plan) lastNews() time.Duration {
 	return last
 }
 
-// drawFaults draws the faults of machines, mostly shortly after a change.
+// drawFaults chooses the faults of machines. Most faults occur shortly after a change.
 func (p *plan) drawFaults(r *rand.Rand) {
 	when := func() time.Duration {
 		if len(p.changes) == 0 || r.IntN(4) == 0 {
@@ -202,7 +202,7 @@ func (p *plan) drawFaults(r *rand.Rand) {
 		soon := 4 * time.Second
 		if p.options.MaxInFlight == 4 {
 			soon = 20 * time.Second
-			if r.IntN(2) == 0 { // no later change repairs a loss after the last one
+			if r.IntN(2) == 0 { // choose the last change, because no later change can repair a loss
 				return p.lastNews() + between(r, 20*time.Millisecond, soon)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// play performs the whole run: faults, a calm period, the top of the hour, and sometimes one
-// more day.
+// play executes the whole run: a period with faults, a calm period, the top of the hour, and in
+// some runs one more day.
 func (w *scenario) play() {
 	for m := range w.plan.machines {
 		w.begin(m, w.plan.machines == 1)
@@ -42,7 +42,7 @@ func (w *scenario) play() {
 	for _, n := range lived {
 		<-n.ended
 	}
-	time.Sleep(2 * time.Minute) // the remaining work of crashed machines
+	time.Sleep(2 * time.Minute) // wait for the remaining work of crashed machines
 }
 
 // schedule starts the actions of all members, each at its planned time.
@@ -76,7 +76,7 @@ func (w *scenario) schedule() {
 	}
 }
 
-// anyRunning returns a running machine that accepts requests; nil: none.
+// anyRunning returns a machine that accepts requests, or nil if there is none.
 func (w *scenario) anyRunning(parts ...uint64) *node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ func (w *scenario) anyRunning(parts ...uint64) *node {
 	return nil
 }
 
-// disturb performs one disturbance.
+// disturb causes one disturbance. After a crash, it waits and restarts the machine.
 func (w *scenario) disturb(d disturbance) {
 	w.mu.Lock()
 	var hit []*node
@@ -129,7 +129,7 @@ func (w *scenario) disturb(d disturbance) {
 	}
 }
 
-// move performs one action of a member.
+// move executes an action of a member.
 func (w *scenario) move(m *member, v move) {
 	n := w.anyRunning(uint64(m.n), uint64(v.at))
 	if n == nil || !n.gate() {
@@ -162,7 +162,8 @@ func (w *scenario) move(m *member, v move) {
 	}
 }
 
-// endAct ends an act. A machine that crashed cannot have answered.
+// endAct records the end of an act. The result is unknown if the machine crashed, because its
+// response cannot have arrived.
 func (w *scenario) endAct(n *node, a *act, state string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -182,7 +183,7 @@ func (w *scenario) endAct(n *node, a *act, state string, err error) {
 	w.logLine("%s of %s at machine %d: %s%s", a.kind, who, n.machine, a.state, why)
 }
 
-// ping sends a ping for a feed to a machine.
+// ping sends a ping for feed f to a machine. It returns nil if the machine has crashed.
 func (w *scenario) ping(n *node, f int) *act {
 	if n == nil || !n.gate() {
 		return nil
@@ -217,7 +218,7 @@ func (w *scenario) endFaults() {
 	}
 }
 
-// handOver shuts every machine down gracefully; one machine continues alone.
+// handOver shuts all machines down gracefully, and then starts one machine that runs alone.
 func (w *scenario) handOver() *node {
 	for m := range w.plan.machines {
 		w.mu.Lock()

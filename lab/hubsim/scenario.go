@@ -9,25 +9,25 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Options of a run. The zero Options plant no bug and log nothing.
+// Options are the options of a run. The zero value plants no bug and logs nothing.
 type Options struct {
-	Flaw string       // one of Flaws, planted between the engine and its store
-	Log  *slog.Logger // of the hubs; nil: discarded
+	Flaw string       // name of a bug from [Flaws] to plant between the engine and its store
+	Log  *slog.Logger // logger of the hubs; nil discards the log
 }
 
 // Report is the result of a run.
 type Report struct {
 	Seed       uint64
-	Broken     []string // descriptions of violated guarantees; empty: none
+	Broken     []string // descriptions of violated guarantees
 	Sum        uint64   // hash of the whole history
 	Words      func() string
-	Ops        int // operations on the store
-	Faults     int // operations that failed or took seconds
+	Ops        int // number of operations on the store
+	Faults     int // number of operations that failed or took seconds
 	Crashes    int
-	Others     int // frozen machines, unavailable stores, clock changes
-	Acts       int // registrations, cancels, pings
+	Others     int // number of freezes, outages of a store and clock changes
+	Acts       int // number of registrations, cancels and pings
 	Deliveries int
-	Refusals   int // deliveries that did not arrive, or whose reply was lost
+	Refusals   int // deliveries that did not arrive or had no successful reply
 	Took       time.Duration
 }
 
@@ -42,15 +42,15 @@ type scenario struct {
 	log   *slog.Logger
 	begun time.Time
 	byKey map[hub.Key]*member
-	gone  sync.WaitGroup // the goroutines of all actors
+	gone  sync.WaitGroup // goroutines that execute the planned actions
 
 	mu      sync.Mutex
 	faulty  bool
-	running []*node // by machine; nil: it is down
+	running []*node // process of each machine; nil if the machine is down
 	lived   []*node
 	runs    uint64
 	feeds   []*feed
-	values  map[string]int // by hash of a feed's content
+	values  map[string]int // key: hash of a feed's content; value: value of the feed
 	bodies  map[string]int
 	broken  []string
 	ops     int
@@ -60,7 +60,7 @@ type scenario struct {
 	history
 }
 
-// Run plays one seed. Call it in a bubble of testing/synctest.
+// Run runs the simulation of one seed. The caller must call it in a bubble of testing/synctest.
 func Run(seed uint64, o Options) Report {
 	w := &scenario{seed: seed, plan: makePlan(seed), log: o.Log, byKey: map[hub.Key]*member{}, values: map[string]int{}, bodies: map[string]int{},
 		faulty: true, history: history{set: map[[2]int]time.Time{}}}
@@ -90,7 +90,7 @@ func Run(seed uint64, o Options) Report {
 	return r
 }
 
-// violation records a violated guarantee; w.mu is held.
+// violation records a violated guarantee. The caller holds w.mu.
 func (w *scenario) violation(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	w.logLine("BROKEN: %s", text)

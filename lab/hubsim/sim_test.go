@@ -11,21 +11,22 @@ import (
 )
 
 var (
-	// Many seeds: go test ./lab/hubsim -v -sim.seeds 1000000 -sim.from 1 -timeout 0
+	// The command for many seeds is: go test ./lab/hubsim -v -sim.seeds 1000000 -sim.from 1
+	// -timeout 0
 	seedsFlag = flag.Int("sim.seeds", 1000, "number of seeds to play")
 	fromFlag  = flag.Uint64("sim.from", 1, "the first seed")
-	// One seed with a trace: go test ./lab/hubsim -v -sim.seed 42
+	// The command for one seed with a trace is: go test ./lab/hubsim -v -sim.seed 42
 	seedFlag = flag.Uint64("sim.seed", 0, "play only this seed, with a trace; 0: many")
 )
 
-// The tests use one processor: then the order of two goroutines is nearly always the same,
-// even where the scenario does not determine it.
+// The tests use one processor. Then two goroutines nearly always run in the same order, even if
+// the scenario does not determine the order.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
 	os.Exit(m.Run())
 }
 
-// play runs one seed in its own bubble.
+// play runs one seed in its own bubble of testing/synctest.
 func play(t *testing.T, seed uint64, o Options) (r Report) {
 	t.Helper()
 	defer func() {
@@ -77,7 +78,7 @@ func (total *Report) add(r Report) {
 	total.Acts, total.Deliveries, total.Refusals, total.Took = total.Acts+r.Acts, total.Deliveries+r.Deliveries, total.Refusals+r.Refusals, total.Took+r.Took
 }
 
-// alongside skips tests that are not part of a run with chosen seeds.
+// alongside skips a test if the command line selects seeds, because the test uses other seeds.
 func alongside(t *testing.T) {
 	t.Helper()
 	if *seedFlag != 0 || *fromFlag != 1 {
@@ -85,7 +86,7 @@ func alongside(t *testing.T) {
 	}
 }
 
-// These seeds are outside the default range. Each found a bug.
+// These seeds are outside the default range. Each seed has revealed a bug.
 func TestSimulationPassesWithSeedsOfEarlierFailures(t *testing.T) {
 	alongside(t)
 	for _, seed := range []uint64{867, 979, 1257, 1690, 2075, 2135, 2308, 2642, 2995, 3600, 3954, 5949} {

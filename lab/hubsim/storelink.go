@@ -9,10 +9,10 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// link is the store as seen by one machine: it adds latency, can be unavailable, and can lose
-// the answer of a completed operation.
+// link is the connection of a machine to the store. It adds latency, can be unavailable, and can
+// lose the response to an executed operation.
 type link struct {
-	*Disk // methods that the engine never calls
+	*Disk // implements the methods that the engine never calls
 	node  *node
 	disk  *Disk
 }
@@ -21,7 +21,8 @@ func away() error {
 	return fault.New(fault.Unavailable, "The store is away; please try again.")
 }
 
-// outcome is the drawn result of one operation.
+// outcome is the random result of one operation: its delays before and after the execution,
+// whether the store refuses it, and whether its response is lost.
 type outcome struct {
 	before, after time.Duration
 	refuse, deaf  bool
@@ -61,7 +62,8 @@ func (l *link) outcome(draw uint64, write bool) outcome {
 	return f
 }
 
-// do performs one operation. key distinguishes operations of the same kind at the same time.
+// do executes one operation. key distinguishes operations of the same kind that start at the same
+// time.
 func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, fn func() (T, error)) (v T, err error) {
 	var none T
 	n := l.node
@@ -86,7 +88,7 @@ func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, 
 	return v, err
 }
 
-// done is like do for operations without a result.
+// done executes an operation that has no result, with do.
 func done(ctx context.Context, l *link, op string, key uint64, fn func() error) error {
 	_, err := do(ctx, l, op, key, true, func() (struct{}, error) { return struct{}{}, fn() })
 	return err
@@ -164,8 +166,8 @@ func (l *link) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error
 	return do(ctx, l, "commit a check", uint64(c.TopicID), true, func() (hub.Checked, error) { return l.disk.CommitCheck(ctx, c) })
 }
 
-// claims is like do for claims that usually find no work: without work nothing is written, so no
-// answer can be lost.
+// claims executes a claim with do. If no work is due, the claim writes nothing, so its response
+// cannot be lost.
 func claims[T any](ctx context.Context, l *link, op string, fn func() ([]T, error)) ([]T, error) {
 	if next, err := l.disk.NextDue(ctx); err == nil && (next.IsZero() || next.After(l.node.clock.Now())) {
 		return do(ctx, l, op, 0, false, fn)

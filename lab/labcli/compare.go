@@ -54,7 +54,7 @@ Miniflux gets a request for each feed, this server and yarr get one for all.`,
 	return c
 }
 
-// printComparison calls run with the path of this executable and prints the report.
+// printComparison calls run with the path of this executable, and prints the report.
 func printComparison(c *cobra.Command, asJSON bool, run func(exe string) (*compare.Report, error)) error {
 	exe, err := os.Executable()
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package labcli is the command line of the laboratory: the program cloudburst-lab, which
-// measures the server and calculates the
-// needs of an installation from the measured costs.
+// Package labcli implements the command line of the laboratory, the program cloudburst-lab. It
+// measures the server, and calculates the machines that an installation needs from the measured
+// costs.
 //
-// The measurements start this executable again, as the server and as the programs to compare
-// it with; "cloudburst-lab serve" is therefore the server of package cli. Start with [Main].
+// The measurements start this executable again, as the server and as the programs for comparison.
+// Therefore "cloudburst-lab serve" runs the server of package cli. Start with [Main].
 package labcli
 
 import (
@@ -19,7 +19,8 @@ import (
 // Main runs the command of this process and returns its exit code.
 func Main() int { return cli.RunProcess(cli.New(), run) }
 
-// run runs one command line, without the name of the program.
+// run runs one command line and returns its exit code. args does not contain the name of the
+// program.
 func run(ctx context.Context, p *shell.Shell, args []string) int {
 	if len(args) > 0 && args[0] == "serve" {
 		return cli.Run(ctx, p, args)

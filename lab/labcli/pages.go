@@ -35,7 +35,8 @@ Then the command saves posts, and fails if the next response does not show one.`
 	return c
 }
 
-// constantCommand is the process that pagesCommand compares with.
+// constantCommand returns the command that serves recorded pages. pagesCommand compares the
+// server with it.
 func constantCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "constant ADDRESS FILE", Hidden: true, Short: "The constant handler of bench pages", Args: cobra.ExactArgs(2),

@@ -14,7 +14,7 @@ import (
 	"cloudburst/lab/simulate"
 )
 
-// simulateFlags are the flags of "simulate".
+// simulateFlags are the flags of the command "simulate".
 type simulateFlags struct {
 	load        simulate.Load
 	machine     simulate.Machine

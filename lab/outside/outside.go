@@ -1,6 +1,6 @@
-// Package outside contains the environment of the program in the harnesses: servers on loopback
-// addresses, versions of feeds, requests of clients with their responses, and the program's own
-// export and counts. Each harness records its own history of them, and has its own checker.
+// Package outside contains what the test harnesses need around the program: servers on loopback
+// addresses, versions of feeds, requests of clients with their responses, and readers of the
+// program's own export and counts. Each harness records its own history and has its own checker.
 // Start with [Serve], [Send] and [Versions].
 package outside
 
@@ -15,13 +15,15 @@ import (
 	"time"
 )
 
-// Random is a source of random numbers for several goroutines. Use [NewRandom].
+// Random is a source of random numbers that several goroutines can use. Create one with
+// [NewRandom].
 type Random struct {
 	mu  sync.Mutex
 	rng *rand.Rand
 }
 
-// NewRandom returns the source of a seed and a stream. Streams of one seed are independent.
+// NewRandom returns the random numbers for a seed and a stream. Streams of one seed are
+// independent.
 func NewRandom(seed, stream uint64) *Random {
 	return &Random{rng: rand.New(rand.NewPCG(seed, stream))}
 }
@@ -40,13 +42,13 @@ func (r *Random) Shuffle(n int, swap func(i, j int)) {
 	r.rng.Shuffle(n, swap)
 }
 
-// Client returns a client that opens a new connection for each request, because a broken
-// connection would reveal a crash of the server.
+// Client returns a client that opens a new connection for each request. A persistent connection
+// would break at a crash of the server, and so reveal the crash.
 func Client(timeout time.Duration) *http.Client {
 	return &http.Client{Timeout: timeout, Transport: &http.Transport{DisableKeepAlives: true}}
 }
 
-// connected is the context key of the time of a connection.
+// connected is the context key for the time when a connection was opened.
 type connected struct{}
 
 // Connected returns the time at which the connection of a request to [Serve] was opened.
@@ -65,18 +67,19 @@ func Serve(host string, h http.Handler) (*http.Server, string, error) {
 		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
 			return context.WithValue(ctx, connected{}, time.Now())
 		}}
-	go func() { _ = srv.Serve(l) }() // ends with Close
+	go func() { _ = srv.Serve(l) }() // returns after Close
 	return srv, "http://" + l.Addr().String(), nil
 }
 
-// Versions contains the current versions of feeds, by name, starting at 0. Use [NewVersions].
+// Versions contains the current version of each feed, by name. Versions start at 0. Create it
+// with [NewVersions].
 type Versions struct {
 	mu     sync.Mutex
 	newest map[string]int
 	raised map[string]time.Time
 }
 
-// NewVersions returns Versions without feeds.
+// NewVersions returns Versions without any feed.
 func NewVersions() *Versions {
 	return &Versions{newest: map[string]int{}, raised: map[string]time.Time{}}
 }
@@ -90,14 +93,15 @@ func (v *Versions) Raise(feed string) (version int, at time.Time) {
 	return v.newest[feed], v.raised[feed]
 }
 
-// Now returns the current version of a feed, and the time of its publication.
+// Now returns the current version of a feed, and the time when it was published.
 func (v *Versions) Now(feed string) (version int, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.newest[feed], v.raised[feed]
 }
 
-// FirstViolation returns the first broken guarantee that starts with one of the signs; "": none.
+// FirstViolation returns the first violation in broken that starts with one of signs, or "" if
+// there is none.
 func FirstViolation(broken []string, signs ...string) string {
 	for _, b := range broken {
 		for _, s := range signs {
@@ -109,12 +113,12 @@ func FirstViolation(broken []string, signs ...string) string {
 	return ""
 }
 
-// timeout is the time limit for expected events. It is long because the machine may be busy with
-// other tests.
+// timeout is the timeout for expected events. It is long because other tests can slow the machine
+// down.
 const timeout = 2 * time.Minute
 
-// Until waits until ok returns true, and fails the test after a timeout. what describes the
-// condition.
+// Until waits until ok returns true, and fails the test after two minutes. what describes the
+// expected condition.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(timeout); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -127,7 +131,7 @@ func Until(t testing.TB, what string, ok func() bool) {
 // most is the maximum number of reported violations.
 const most = 20
 
-// Fail reports each broken guarantee as an error of the test, up to a limit.
+// Fail reports each violated guarantee as an error of the test, at most 20.
 func Fail(t testing.TB, broken []string) {
 	t.Helper()
 	for i, b := range broken {

@@ -11,27 +11,28 @@ import (
 	"time"
 )
 
-// Success is part of each successful response of an rssCloud endpoint.
+// Success is a text that every successful response of an rssCloud endpoint contains.
 const Success = `success="true"`
 
 // Answer is the result of one request.
 type Answer struct {
 	From, To   time.Time
-	Status     int // 0: no response
+	Status     int // 0 if there was no response
 	RetryAfter string
-	Body       string // at most maxBody bytes
+	Body       string // at most maxBody bytes of the response body
 	Err        error
 }
 
-// Good reports whether the response has that status, and a body that contains words.
+// Good reports whether the response has the given status, and a body that contains words.
 func (a Answer) Good(status int, words string) bool {
 	return a.Err == nil && a.Status == status && strings.Contains(a.Body, words)
 }
 
-// OK reports whether the response is a success of an rssCloud endpoint.
+// OK reports whether the response is a success response of an rssCloud endpoint.
 func (a Answer) OK() bool { return a.Good(http.StatusOK, Success) }
 
-// Limited reports whether the request was rejected because of a limit, with a Retry-After.
+// Limited reports whether the server rejected the request because of a limit, with a Retry-After
+// header.
 func (a Answer) Limited() bool {
 	return a.Err == nil && (a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable) && a.RetryAfter != ""
 }
@@ -43,16 +44,16 @@ func (a Answer) String() string {
 	return fmt.Sprintf("%d (Retry-After %q) %.300s", a.Status, a.RetryAfter, a.Body)
 }
 
-// maxBody is the limit for the body of a response, in bytes.
+// maxBody is the maximum size of a stored response body in bytes.
 const maxBody = 64 << 10
 
-// Post sends a form.
+// Post sends a form in a POST request.
 func Post(ctx context.Context, c *http.Client, to string, form url.Values) Answer {
 	return Send(ctx, c, http.MethodPost, to, "application/x-www-form-urlencoded", form.Encode())
 }
 
-// Send sends a request with a body of type kind; "": no type. headers are pairs of names and
-// values.
+// Send sends a request and returns the result. kind is the Content-Type of the body; "" sends no
+// Content-Type. headers contains pairs of names and values.
 func Send(ctx context.Context, c *http.Client, method, to, kind, body string, headers ...string) (a Answer) {
 	a.From = time.Now()
 	defer func() { a.To = time.Now() }()
@@ -77,16 +78,17 @@ func Send(ctx context.Context, c *http.Client, method, to, kind, body string, he
 	return a
 }
 
-// Registration returns the form that registers, or cancels, a callback of a feed over rssCloud. It
-// contains the host of the callback, so the server verifies the callback by a GET.
+// Registration returns the form that registers or cancels a callback for a feed over rssCloud.
+// The form contains the host of the callback, so the server verifies the callback with a GET
+// request.
 func Registration(callback, feed string) url.Values {
 	u, err := url.Parse(callback)
 	if err != nil {
-		panic(err) // the harness creates all callbacks
+		panic(err) // the harness creates all callback URLs, so this cannot happen
 	}
 	host, port, err := net.SplitHostPort(u.Host)
 	if err != nil {
-		panic(err) // as above
+		panic(err) // the harness creates all callback URLs, so this cannot happen
 	}
 	return url.Values{"notifyProcedure": {""}, "port": {port}, "path": {u.Path}, "protocol": {"http-post"}, "domain": {host}, "url1": {feed}}
 }

@@ -9,10 +9,12 @@ import (
 	"cloudburst/client"
 )
 
-// PendingWork contains the program's own counts of its pending work.
+// PendingWork contains the program's own counts of pending work: deliveries, due shards, due
+// checks of feeds, and WebSub requests.
 type PendingWork struct{ Pending, ShardsDue, ChecksDue, Requests int64 }
 
-// PendingWorkAt returns the pending work of a server. It fails if the server cannot count it.
+// PendingWorkAt returns the pending work of a server. It fails if the server is not reachable or
+// reports no counts.
 func PendingWorkAt(ctx context.Context, c *client.Client) (PendingWork, error) {
 	s, err := c.Status(ctx)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// steps returns the instructions of a Dockerfile, with continued lines joined.
+// steps returns the instructions of a Dockerfile as pairs of name and arguments. It joins
+// continued lines.
 func steps(t *testing.T, name string) [][2]string {
 	t.Helper()
 	var all [][2]string
@@ -32,12 +33,12 @@ func steps(t *testing.T, name string) [][2]string {
 	return all
 }
 
-// image contains the instructions of the last stage of the Dockerfile.
+// image contains the instructions of the last stage of a Dockerfile.
 type image struct {
 	from, user        string
 	env               []string
 	entry, cmd, check []string
-	build             []string // RUN instructions of the earlier stages
+	build             []string // arguments of the RUN instructions of earlier stages
 }
 
 func readImage(t *testing.T) image {
@@ -75,8 +76,8 @@ func readImage(t *testing.T) image {
 	return im
 }
 
-// The test creates the root folder of the image without a container runtime, and runs the
-// program in it with the user, environment and command of the image.
+// The test creates the root folder of the image without a container runtime. It runs the program
+// in this folder with the image's user, environment and command.
 func TestProgramRunsInTheContainerImage(t *testing.T) {
 	t.Parallel()
 	im := readImage(t)
@@ -115,12 +116,12 @@ func TestProgramRunsInTheContainerImage(t *testing.T) {
 		cmd.Stderr = t.Output()
 		return cmd
 	}
-	// Free ports, because other programs share the network of this test.
+	// The server uses free ports, because other programs share the network with this test.
 	serve := inside(slices.Concat(im.entry, im.cmd, []string{"--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0"})...)
 	if err := serve.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = serve.Process.Kill() }() // it may have ended
+	defer func() { _ = serve.Process.Kill() }() // an error means that the process has already ended
 	outside.Until(t, "the server is healthy", func() bool {
 		check := inside(im.check...)
 		check.Stderr = io.Discard

@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// exported returns the names of the metrics of a new server.
+// exported returns the names of all metrics of a new server.
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,14 +41,15 @@ func exported(t *testing.T) map[string]bool {
 		text = string(raw)
 		return err == nil && res.StatusCode == http.StatusOK
 	})
-	names := map[string]bool{"up": true} // a metric of Prometheus itself
+	names := map[string]bool{"up": true} // "up" is a metric of Prometheus itself
 	for _, m := range regexp.MustCompile(`(?m)^([a-z_0-9]+)[ {]`).FindAllStringSubmatch(text, -1) {
 		names[m[1]] = true
 	}
 	return names
 }
 
-// used returns the names of the metrics in an expression: the words before a selector.
+// used returns the names of the metrics in a Prometheus expression. A metric is a word before a
+// selector in braces.
 func used(expr string) (names []string) {
 	for _, m := range regexp.MustCompile(`([a-z_0-9]+)\{`).FindAllStringSubmatch(expr, -1) {
 		names = append(names, m[1])

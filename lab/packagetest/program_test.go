@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// program builds the program with the flags of a release, and returns its file.
+// program builds the program with the flags of a release, and returns the path of the executable.
 func program(t *testing.T) string {
 	t.Helper()
 	fulltest.Needs(t, "a build of the program")

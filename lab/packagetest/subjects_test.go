@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The script checks the commits that follow its own, so the test makes a repository with
-// the script and then one commit with each subject.
+// The script only checks commits that are newer than the script. Therefore the test creates a
+// repository that contains the script, and then adds one commit for each subject.
 func TestCommitSubjectsAreChecked(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

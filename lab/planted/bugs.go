@@ -13,13 +13,14 @@ import (
 	"cloudburst/internal/store"
 )
 
-// stored is the store of both databases, with its optional interfaces.
+// stored is a store of the program with the optional interface that both databases implement.
 type stored interface {
 	store.Store
 	Checkup(ctx context.Context, now time.Time) (checkup.Database, error)
 }
 
-// wrap adds the named bug to a store; "": none. A [store.Hinter] stays one.
+// wrap adds the named bug to a store. With "" it returns the store unchanged. A store that
+// implements [store.Hinter] still implements it afterwards.
 func wrap(opened store.Store, bug string) (store.Store, error) {
 	st, ok := opened.(stored)
 	switch {
@@ -44,7 +45,7 @@ func wrap(opened store.Store, bug string) (store.Store, error) {
 	return w, nil
 }
 
-// wrapAny adds a bug that the crash harness must find; nil: unknown name.
+// wrapAny adds a bug that the crash harness must find. It returns nil if the name is unknown.
 func wrapAny(st stored, bug string) stored {
 	switch bug {
 	case "ack-before-commit":
@@ -83,10 +84,11 @@ func wrapAny(st stored, bug string) stored {
 	return nil
 }
 
-// ackFirst acknowledges a change and writes it later.
+// ackFirst acknowledges a subscription or its cancel before it writes the change.
 type ackFirst struct{ stored }
 
-// lateBy is long enough for crashes to fall into it.
+// lateBy is the delay of a late write. It is long enough that some crashes occur during the
+// delay.
 const lateBy = 100 * time.Millisecond
 
 func (s ackFirst) Subscribe(_ context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
@@ -99,7 +101,7 @@ func (s ackFirst) Unsubscribe(_ context.Context, keys []hub.Key, events []event.
 	return nil, nil
 }
 
-// forgetful loses all outcomes of one kind.
+// forgetful discards all delivery results with the outcome what.
 type forgetful struct {
 	stored
 	what hub.Outcome
@@ -120,7 +122,7 @@ func (s forgetful) keep(results []hub.Result) []hub.Result {
 		switch {
 		case r.Outcome != s.what:
 			out = append(out, r)
-		case r.Outcome == hub.Failed: // or a retry would stay claimed until the end of its lease
+		case r.Outcome == hub.Failed: // otherwise a retry would stay claimed until the end of its lease
 			r.Outcome = hub.Delivered
 			out = append(out, r)
 		}
@@ -128,7 +130,7 @@ func (s forgetful) keep(results []hub.Result) []hub.Result {
 	return out
 }
 
-// hasty records a shard as done as soon as it has read the last batch.
+// hasty records a shard as finished when it has read the last batch, before the deliveries.
 type hasty struct{ stored }
 
 func (s hasty) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
@@ -139,14 +141,14 @@ func (s hasty) Batch(ctx context.Context, p hub.Shard, after int64, now time.Tim
 	return subs, err
 }
 
-// careless answers pings of slow feeds without a record.
+// careless acknowledges pings of slow feeds, but does not store them.
 type careless struct{ stored }
 
 func (careless) RecordPing(context.Context, string, time.Time, time.Time, []event.Event) error {
 	return nil
 }
 
-// trusting acknowledges requests and writes them later.
+// trusting acknowledges WebSub requests before it writes them.
 type trusting struct{ stored }
 
 func (s trusting) Request(_ context.Context, list []hub.Intent, events []event.Event) error {
@@ -154,7 +156,7 @@ func (s trusting) Request(_ context.Context, list []hub.Intent, events []event.E
 	return nil
 }
 
-// forward replaces the secret of a subscription before its verification.
+// forward stores the new secret of a subscription before the callback confirms it.
 type forward struct{ stored }
 
 func (s forward) Request(ctx context.Context, list []hub.Intent, events []event.Event) error {
@@ -171,10 +173,10 @@ func (s forward) Request(ctx context.Context, list []hub.Intent, events []event.
 	return s.stored.Request(ctx, list, events)
 }
 
-// mixing stores the previous content with each version.
+// mixing stores each version of a feed with the content of the previous version.
 type mixing struct {
 	stored
-	last *sync.Map // by topic
+	last *sync.Map // key: topic ID; value: content
 }
 
 func (s mixing) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error) {
@@ -186,7 +188,7 @@ func (s mixing) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, erro
 	return s.stored.CommitCheck(ctx, c)
 }
 
-// hurried answers site pings and writes them later.
+// hurried acknowledges site pings before it writes them.
 type hurried struct{ stored }
 
 func (s hurried) Announce(_ context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {
@@ -194,7 +196,7 @@ func (s hurried) Announce(_ context.Context, list []hub.Change, pings []string, 
 	return nil
 }
 
-// halfway removes a confirmed request, and executes it later.
+// halfway removes a confirmed request in one transaction, and writes its effect later in another.
 type halfway struct{ stored }
 
 func (s halfway) FinishIntent(ctx context.Context, d hub.IntentResult) (bool, error) {
@@ -214,7 +216,7 @@ func (s halfway) FinishIntent(ctx context.Context, d hub.IntentResult) (bool, er
 	return applied, err
 }
 
-// readmitting keeps accepted headers in memory, and writes them later.
+// readmitting keeps the nonces of accepted headers in memory, and writes them later.
 type readmitting struct {
 	stored
 	seen *sync.Map
@@ -230,7 +232,7 @@ func (s readmitting) UseNonce(_ context.Context, ids [][]byte, until time.Time) 
 	return fresh, nil
 }
 
-// saveFirst acknowledges a document and writes it later.
+// saveFirst acknowledges the save of a document before it writes the document.
 type saveFirst struct{ stored }
 
 func (s saveFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Feed, bool, error) {
@@ -244,7 +246,7 @@ func (s saveFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Fe
 	return f, true, nil
 }
 
-// postFirst acknowledges a change of a post and writes it later.
+// postFirst acknowledges a change of a post before it writes the change.
 type postFirst struct{ stored }
 
 func (s postFirst) WritePost(ctx context.Context, w author.Writing) (author.Written, error) {
@@ -268,8 +270,8 @@ func (s postFirst) WritePost(ctx context.Context, w author.Writing) (author.Writ
 	return author.Written{Post: *next, Writer: writer}, nil
 }
 
-// notifyFirst records a document as notified in the transaction that saves it, and notifies
-// subscribers afterwards.
+// notifyFirst records subscribers as notified in the transaction that saves a document. The
+// notification follows later, so a crash can lose it.
 type notifyFirst struct{ stored }
 
 func (s notifyFirst) SaveDocument(ctx context.Context, d author.Saving) (author.Feed, bool, error) {

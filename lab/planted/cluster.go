@@ -12,13 +12,14 @@ import (
 	"cloudburst/internal/store"
 )
 
-// clustered is a shared store whose hints a bug does not change.
+// clustered is a store that several nodes share. A bug does not change its hints.
 type clustered struct {
 	stored
 	store.Hinter
 }
 
-// wrapShared adds a bug that only several nodes on one database show; nil: unknown name.
+// wrapShared adds a bug that only occurs with several nodes on one database. It returns nil if
+// the name is unknown.
 func wrapShared(c clustered, bug string) store.Store {
 	switch bug {
 	case "epoch-ignored":
@@ -37,7 +38,7 @@ func wrapShared(c clustered, bug string) store.Store {
 	return nil
 }
 
-// stubborn continues with a shard without its claim.
+// stubborn continues the deliveries of a shard after it has lost the claim.
 type stubborn struct{ clustered }
 
 func (s stubborn) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
@@ -48,7 +49,7 @@ func (s stubborn) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error
 	return again, err
 }
 
-// eternal claims shards for too long, so that no node takes over.
+// eternal claims shards for an hour too long, so that no other node takes over.
 type eternal struct{ clustered }
 
 const eternity = time.Hour
@@ -67,8 +68,8 @@ func (s eternal) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error)
 	return s.clustered.Checkpoint(ctx, c)
 }
 
-// asleep looks for shards only after a hint of another node, so that lost hints have no
-// replacement.
+// asleep claims shards only within half a second after a hint from another node. Without a hint
+// it never claims shards, so a lost hint loses the work.
 type asleep struct {
 	clustered
 	mu       sync.Mutex
@@ -102,10 +103,10 @@ func (s *asleep) ClaimShards(ctx context.Context, node int64, now, until time.Ti
 	return s.clustered.ClaimShards(ctx, node, now, until, limit)
 }
 
-// ahead marks subscribers as notified that it has only read.
+// ahead marks subscribers as notified after it has only read them.
 type ahead struct {
 	clustered
-	read *sync.Map // the last id read by topic and shard
+	read *sync.Map // key: topic and shard; value: last subscription ID that was read
 }
 
 type partKey struct {
@@ -128,14 +129,14 @@ func (s ahead) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
 	return s.clustered.Checkpoint(ctx, c)
 }
 
-// eager does the hourly work at once, on every node.
+// eager executes the hourly tasks immediately and on every node.
 type eager struct{ clustered }
 
 func (eager) ClaimTask(context.Context, string, time.Time, time.Time, time.Time) (bool, error) {
 	return true, nil
 }
 
-// deaf never reads the log entries of other nodes.
+// deaf does not read the log entries of other nodes.
 type deaf struct{ clustered }
 
 func (s deaf) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error) {
@@ -145,7 +146,7 @@ func (s deaf) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, erro
 	return s.clustered.Events(ctx, q)
 }
 
-// here does not share its nonces.
+// here does not share the nonces of accepted headers with other nodes.
 type here struct {
 	stored
 	seen *sync.Map

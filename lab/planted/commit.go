@@ -8,9 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// boundary is [store.Options.Commit] of a process that ends at a commit. As how says, it ends
-// right before the n-th (before N) or right after it (after N), returns an error for one that
-// was committed (lose N), or adds a byte to a file for each (count FILE).
+// boundary returns a [store.Options.Commit] function for how. "before N" kills the process
+// immediately before the N-th commit, "after N" immediately after it. "lose N" returns an error
+// for the N-th commit although it succeeded. "count FILE" appends a byte to a file for each
+// commit.
 func boundary(how string) func(commit func() error) error {
 	what, which, _ := strings.Cut(how, " ")
 	at, _ := strconv.ParseInt(which, 10, 64)
@@ -45,14 +46,14 @@ func count(name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// die kills this process.
+// die kills this process with SIGKILL.
 func die() error {
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil {
 		err = self.Kill()
 	}
 	if err == nil {
-		select {} // the signal arrives at once
+		select {} // wait for the signal, which arrives immediately
 	}
 	return err
 }

@@ -1,10 +1,10 @@
-// Command planted is cloudburst with a fault in its store, which the harnesses must find. It
-// accepts every command line of cloudburst, and is never shipped.
+// Command planted is cloudburst with a bug or fault in its store. The test harnesses must detect
+// it. The command accepts every command line of cloudburst, and is not part of a release.
 //
-// The environment selects the fault: CLOUDBURSTBUG names a bug between the engine and the
-// store ([wrap]), CLOUDBURSTDIE selects the commit at which the process ends ([boundary]), and
-// CLOUDBURSTWRITES names a file for a record of every write of SQLite ([written]). Without
-// these variables, the store is that of cloudburst.
+// Environment variables select the fault. CLOUDBURSTBUG names a bug between the engine and the
+// store ([wrap]). CLOUDBURSTDIE selects the commit at which the process ends ([boundary]).
+// CLOUDBURSTWRITES names a file that records every write of SQLite ([written]). Without these
+// variables, the store is the same as in cloudburst.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	os.Exit(code)
 }
 
-// open opens the store of the server, with its fault.
+// open opens the store of the server with the selected fault.
 func open(ctx context.Context, o store.Options) (store.Store, error) {
 	if how := os.Getenv("CLOUDBURSTDIE"); how != "" {
 		o.Commit = boundary(how)

@@ -15,34 +15,35 @@ import (
 	"cloudburst/internal/store/sqlite"
 )
 
-// written records the system calls of SQLite for the database and its journal, in order, in the
-// file that CLOUDBURSTWRITES names. The record shows what a power cut can leave.
+// written records the system calls that SQLite makes for the database and its journal, in order.
+// It writes them to the file that CLOUDBURSTWRITES names. The record shows which data a power cut
+// can leave.
 //
-// A line contains: the operation (o opened, w written, t truncated, s synced, d removed, D
-// removed and its folder synced), the length of the file name and the name, an offset in the
-// file, the length of the data, and the data. The first opening of a file also records its
-// content.
+// A line contains an operation, the length of the file name, the file name, an offset in the
+// file, the length of the data, and the data. The operations are: o opened, w written, t
+// truncated, s synced, d deleted, D deleted with a sync of the folder. The first line about a
+// file contains its content.
 type written struct {
 	mu      sync.Mutex
 	to      *os.File
-	names   map[uintptr]string // of open files
-	known   map[string]bool    // of files that were open before
+	names   map[uintptr]string // names of open files
+	known   map[string]bool    // files that were already opened before
 	methods map[uintptr]*sqlite3.Tsqlite3_io_methods
 
 	open   func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
 	remove func(tls *libc.TLS, vfs, name uintptr, folder int32) int32
 
-	kept []any // values that only SQLite points to, invisible to the garbage collector
+	kept []any // values that only SQLite points to, so the garbage collector cannot see them
 }
 
-// noteTo replaces some of the system calls of SQLite in this process. It must be called before a
-// database is opened, and its result must stay reachable.
+// noteTo replaces some of SQLite's system calls in this process. The caller must call it before
+// it opens a database, and must keep the result reachable.
 func noteTo(name string) *written {
 	to, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
 	}
-	first, err := sql.Open("sqlite", ":memory:") // initializes SQLite before the changes
+	first, err := sql.Open("sqlite", ":memory:") // this initializes SQLite, which must precede the changes below
 	if err == nil {
 		err = first.Ping()
 	}
@@ -61,16 +62,16 @@ func noteTo(name string) *written {
 	return w
 }
 
-// at returns the value at an address of SQLite.
+// at returns a pointer to the value at an address in SQLite's memory.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// ours reports whether a file is recorded: the database and its journal.
+// ours reports whether a file is recorded, that is, whether it is the database or its journal.
 func ours(name string) bool {
 	base := filepath.Base(name)
 	return base == sqlite.File || strings.HasPrefix(base, sqlite.File+"-")
 }
 
-// note writes one line. The caller holds the lock.
+// note writes one line of the record. The caller holds the lock.
 func (w *written) note(what byte, name string, at int64, data []byte) int32 {
 	line := append([]byte{what}, binary.BigEndian.AppendUint16(nil, uint16(len(name)))...)
 	line = append(line, name...)
@@ -88,9 +89,9 @@ func (w *written) opens(tls *libc.TLS, vfs, name, file uintptr, flags int32, out
 	if name == 0 || !ours(libc.GoString(name)) {
 		return w.open(tls, vfs, name, file, flags, out)
 	}
-	var before []byte // the content left by an earlier process
+	var before []byte // content that an earlier process left
 	if path := libc.GoString(name); !w.known[path] {
-		before, _ = os.ReadFile(path) // the file may not exist
+		before, _ = os.ReadFile(path) // an error means that the file does not exist
 		w.known[path] = true
 	}
 	if rc := w.open(tls, vfs, name, file, flags, out); rc != sqlite3.SQLITE_OK {
@@ -119,7 +120,7 @@ func (w *written) removes(tls *libc.TLS, vfs, name uintptr, folder int32) int32 
 	return rc
 }
 
-// noting wraps the methods of a file, and records those that change it.
+// noting returns the methods of a file. The methods that change the file also record the change.
 func (w *written) noting(of *sqlite3.Tsqlite3_io_methods) *sqlite3.Tsqlite3_io_methods {
 	m := *of
 	write := *(*func(*libc.TLS, uintptr, uintptr, int32, int64) int32)(unsafe.Pointer(&of.FxWrite))
@@ -141,7 +142,8 @@ func (w *written) noting(of *sqlite3.Tsqlite3_io_methods) *sqlite3.Tsqlite3_io_m
 	return &m
 }
 
-// do changes a file and records the change atomically.
+// do changes a file and records the change. The lock ensures that the order in the record is the
+// order of the changes.
 func (w *written) do(what byte, file uintptr, at int64, data []byte, f func() int32) int32 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

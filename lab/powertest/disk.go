@@ -13,32 +13,33 @@ import (
 	"time"
 )
 
-// Disk is a file system in memory that records which data survives a power cut. Use [NewDisk].
+// Disk is a file system in memory that records which data survives a power cut. Create it with
+// [NewDisk].
 type Disk struct {
 	mu       sync.Mutex
 	root     *node
 	last     uint64
 	fail     func(Op) Failure
-	capacity int64 // bytes that there is room for; 0: no limit
+	capacity int64 // maximum total size of all files in bytes; 0 means no limit
 	used     int64
-	ops      int // changes and syncs so far
-	stopAt   int // nothing more is done from this one on; 0: never
+	ops      int // number of changes and syncs so far
+	stopAt   int // operations with this or a later number fail; 0 means none
 	stopped  chan struct{}
-	recent   []string // the last operations, for people
+	recent   []string // the last operations as text, for messages
 }
 
 // Op is one operation that a process requests from the disk.
 type Op struct {
-	Kind string // write, truncate, sync, create, link, unlink, rename, mkdir
-	Path string // last name of the file; "": the root
-	Size int    // bytes of a write
+	Kind string // one of: write, truncate, sync, create, link, unlink, rename, mkdir
+	Path string // last path of the file; "" is the root
+	Size int    // bytes of a write; otherwise 0
 }
 
-// Failure is the fault of an operation. The zero value is success.
+// Failure is the result of an operation. The zero value is success.
 type Failure struct {
 	Errno  syscall.Errno
-	Ignore bool          // syncs only: the operation reports success without an effect
-	Delay  time.Duration // wait before the operation
+	Ignore bool          // only for a sync: the sync reports success without an effect
+	Delay  time.Duration // time to wait before the operation
 }
 
 // node is a file or a folder.
@@ -56,10 +57,10 @@ type node struct {
 	pending []change           // changes since the last sync, in order
 	names   map[string]*node   // current names in a folder
 	synced  map[string]*node   // names in a folder after the last sync
-	moves   []map[string]*node // name changes since the last sync, each atomic; nil removes a name
+	moves   []map[string]*node // name changes in a folder since the last sync; each is atomic, and nil removes a name
 }
 
-// change is one write at an offset. With nil data it sets the size to at.
+// change is a write at an offset. If data is nil, the change sets the file size to at.
 type change struct {
 	at   int64
 	data []byte
@@ -72,14 +73,16 @@ func NewDisk() *Disk {
 	return d
 }
 
-// Fail sets the function that decides the result of every operation; nil: all succeed.
+// Fail sets the function that decides the result of every operation. With nil, all operations
+// succeed.
 func (d *Disk) Fail(f func(Op) Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fail = f
 }
 
-// LimitSpace limits the total size of all files to the current size and more bytes; 0: no limit.
+// LimitSpace limits the total size of all files to the current size plus more bytes. If more is
+// 0, there is no limit.
 func (d *Disk) LimitSpace(more int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,8 +91,8 @@ func (d *Disk) LimitSpace(more int64) {
 	}
 }
 
-// StopAfter lets n more operations succeed. At the next operation the power fails: the channel is
-// closed, and all further operations return EIO.
+// StopAfter lets n more operations succeed. At the next operation the power fails: the returned
+// channel is closed, and this and all later operations return EIO.
 func (d *Disk) StopAfter(n int) <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -104,7 +107,7 @@ func (d *Disk) Ops() int {
 	return d.ops
 }
 
-// Recent returns the last 40 operations, as text.
+// Recent returns the last operations as text, at most 40.
 func (d *Disk) Recent() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,7 +116,8 @@ func (d *Disk) Recent() []string {
 
 var errStopped = syscall.EIO
 
-// begin counts an operation and returns its fault. Without an error it returns with the lock held.
+// begin counts an operation and returns its failure. If it returns no error, it holds the lock,
+// and the caller must unlock it. An error of a sync is only in the Failure.
 func (d *Disk) begin(kind string, n *node, name string, size int) (Failure, syscall.Errno) {
 	d.mu.Lock()
 	op, ask := Op{kind, path.Join(n.name, name), size}, d.fail
@@ -123,7 +127,7 @@ func (d *Disk) begin(kind string, n *node, name string, size int) (Failure, sysc
 		f = ask(op)
 	}
 	if f.Delay > 0 {
-		time.Sleep(f.Delay) // the process runs in real time
+		time.Sleep(f.Delay) // the program is a real process, so this is real time
 	}
 	d.mu.Lock()
 	if d.stopAt > 0 && d.ops >= d.stopAt {
@@ -146,7 +150,7 @@ func (d *Disk) begin(kind string, n *node, name string, size int) (Failure, sysc
 	return f, 0
 }
 
-// write changes a file. The change is durable after a sync.
+// write writes data to a file at an offset. The change is durable after the next sync.
 func (d *Disk) write(n *node, data []byte, at int64) syscall.Errno {
 	if _, errno := d.begin("write", n, "", len(data)); errno != 0 {
 		return errno
@@ -174,7 +178,8 @@ func (d *Disk) truncate(n *node, size int64) syscall.Errno {
 	return 0
 }
 
-// grow sets the size of the current content, within the capacity.
+// grow changes the size of a file's current content. It returns ENOSPC if the capacity is not
+// enough.
 func (d *Disk) grow(n *node, size int64) syscall.Errno {
 	more := size - int64(len(n.data))
 	if more > 0 && d.capacity > 0 && d.used+more > d.capacity {
@@ -192,7 +197,7 @@ func sized(b []byte, size int64) []byte {
 	return append(b, make([]byte, size-int64(len(b)))...)
 }
 
-// apply returns b after the change.
+// apply returns the content b with the change applied.
 func (c change) apply(b []byte) []byte {
 	if c.data == nil {
 		return sized(b, c.at)
@@ -204,8 +209,8 @@ func (c change) apply(b []byte) []byte {
 	return b
 }
 
-// sync makes a file, or the names in a folder, durable. As on Linux, a failed sync discards the
-// pending changes, so the next sync has nothing to write.
+// sync makes the content of a file, or the names in a folder, durable. As on Linux, a failed sync
+// discards the pending changes, so the next sync does not write them.
 func (d *Disk) sync(n *node) syscall.Errno {
 	f, errno := d.begin("sync", n, "", 0)
 	if errno != 0 {
@@ -222,7 +227,7 @@ func (d *Disk) sync(n *node) syscall.Errno {
 	return f.Errno
 }
 
-// settle makes the pending changes durable for which keep returns true.
+// settle applies the pending changes for which keep returns true to the durable state.
 func (n *node) settle(keep func(i int) bool) {
 	for i, c := range n.pending {
 		if keep(i) {
@@ -237,7 +242,7 @@ func (n *node) settle(keep func(i int) bool) {
 	maps.DeleteFunc(n.synced, func(_ string, of *node) bool { return of == nil })
 }
 
-// make creates a file or a folder. It fails if the name exists.
+// make creates a file or a folder. It returns an error if the name exists.
 func (d *Disk) make(parent *node, name string, dir bool, mode uint32) (*node, syscall.Errno) {
 	kind := "create"
 	if dir {
@@ -259,7 +264,7 @@ func (d *Disk) make(parent *node, name string, dir bool, mode uint32) (*node, sy
 	return n, 0
 }
 
-// place changes names in a folder atomically. A nil node removes the name.
+// place changes names in a folder in one atomic step. A nil node removes the name.
 func (d *Disk) place(parent *node, m map[string]*node) {
 	for name, n := range m {
 		if old := parent.names[name]; old != nil {
@@ -308,7 +313,8 @@ func (d *Disk) link(n, parent *node, name string) syscall.Errno {
 	return 0
 }
 
-// rename moves a name within one folder or between two folders. Each folder needs its own sync.
+// rename moves a name within a folder or to another folder. With two folders, each needs its own
+// sync to be durable.
 func (d *Disk) rename(from *node, old string, to *node, name string) syscall.Errno {
 	if _, errno := d.begin("rename", to, name, 0); errno != 0 {
 		return errno
@@ -328,7 +334,7 @@ func (d *Disk) rename(from *node, old string, to *node, name string) syscall.Err
 	return 0
 }
 
-// ReadFile returns the current content of a file, as a process would read it.
+// ReadFile returns the current content of a file, as a process on the disk would read it.
 func (d *Disk) ReadFile(name string) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -363,7 +369,8 @@ func (d *Disk) Files() (all []string) {
 	return all
 }
 
-// Cut returns the disk after a power cut: all synced data, and a random part of the rest.
+// Cut returns the disk after a power cut. It contains all synced data, and a random part of the
+// changes without a sync.
 func (d *Disk) Cut(rng *rand.Rand) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -377,7 +384,8 @@ func (d *Disk) Cut(rng *rand.Rand) *Disk {
 	return next
 }
 
-// survivor returns the state of a node after the cut.
+// survivor returns the copy of a node after the power cut. seen contains the nodes that are
+// already copied.
 func survivor(n *node, rng *rand.Rand, seen map[*node]*node) *node {
 	if left := seen[n]; left != nil {
 		left.links++
@@ -400,8 +408,8 @@ func survivor(n *node, rng *rand.Rand, seen map[*node]*node) *node {
 	return left
 }
 
-// survivingChanges chooses which of n unsynced changes survive: none, all, the first ones, or a
-// random subset.
+// survivingChanges chooses which of n changes without a sync survive: none, all, the first ones,
+// or a random subset.
 func survivingChanges(rng *rand.Rand, n int) func(int) bool {
 	how, end := rng.IntN(4), rng.IntN(n+1)
 	return func(i int) bool {
@@ -417,8 +425,8 @@ func survivingChanges(rng *rand.Rand, n int) func(int) bool {
 	}
 }
 
-// survivingData returns the content of a file after the cut. A write can also be torn: then only
-// some of its sectors survive.
+// survivingData returns the content of a file after a power cut. A write can also be torn, which
+// means that only some of its sectors survive.
 func survivingData(n *node, rng *rand.Rand) []byte {
 	b := slices.Clone(n.durable)
 	keep := survivingChanges(rng, len(n.pending))
@@ -437,7 +445,8 @@ func survivingData(n *node, rng *rand.Rand) []byte {
 	return b
 }
 
-// torn applies a random subset of the sectors of a write.
+// torn applies a random subset of the sectors of a write to b. sector is the size of a sector in
+// bytes.
 func (c change) torn(b []byte, sector int64, rng *rand.Rand) []byte {
 	end := c.at + int64(len(c.data))
 	for at := c.at; at < end; {

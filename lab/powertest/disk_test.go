@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// after returns the possible contents of a file after a power cut, found with many seeds; "-"
-// means that the file is missing.
+// after returns the possible contents of a file after a power cut, found with many seeds. "-"
+// means that the file does not exist.
 func after(d *Disk, name string) map[string]bool {
 	all := map[string]bool{}
 	for seed := range uint64(200) {

@@ -23,9 +23,9 @@ import (
 	"cloudburst/lab/program"
 )
 
-const within = 2 * time.Minute // timeout for expected events, on any machine
+const within = 2 * time.Minute // timeout for expected events, long enough for a slow machine
 
-// faultyDisk is the program on a disk with faults.
+// faultyDisk is the program with its data on a disk that can fail.
 type faultyDisk struct {
 	*harness
 	p        *program.Process
@@ -64,7 +64,7 @@ func (s *faultyDisk) start() {
 	s.c = &client.Client{Base: s.p.Admin, HTTP: outside.Client(within)}
 }
 
-// post creates a post, and records whether it was acknowledged or rejected.
+// post creates a post, and records whether the program acknowledged or rejected it.
 func (s *faultyDisk) post() error {
 	text, state := fmt.Sprintf("Post number %d.", s.n.Add(1)), "published"
 	p, err := s.c.CreatePost(context.Background(), author, client.PostChange{Source: &text, State: &state}, text)
@@ -78,7 +78,8 @@ func (s *faultyDisk) post() error {
 	return nil
 }
 
-// wantUnavailable fails the test unless err is a response 503 whose message contains words.
+// wantUnavailable fails the test unless err is a response with status 503 whose message contains
+// words.
 func (s *faultyDisk) wantUnavailable(err error, words string) {
 	s.t.Helper()
 	e, ok := errors.AsType[*client.Error](err)
@@ -87,7 +88,7 @@ func (s *faultyDisk) wantUnavailable(err error, words string) {
 	}
 }
 
-// probe returns the status and the body of a path of the admin listener.
+// probe requests a path of the admin listener, and returns the status and the body.
 func (s *faultyDisk) probe(path string) (int, string) {
 	s.t.Helper()
 	res, err := s.c.HTTP.Do(must(http.NewRequest(http.MethodGet, s.p.Admin+path, nil)))
@@ -106,7 +107,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// check compares the stored posts with the acknowledged and rejected ones.
+// check compares the stored posts with the acknowledged and rejected posts.
 func (s *faultyDisk) check(when string) {
 	s.t.Helper()
 	there := map[string]int{}
@@ -144,7 +145,7 @@ func (s *faultyDisk) cutAndCheck() {
 		s.t.Fatal(err)
 	}
 	for _, f := range found.Findings {
-		if f.Level == "problem" && f.ID != "data-kind" { // correct: a file system in user space is not safe in general
+		if f.Level == "problem" && f.ID != "data-kind" { // the doctor is right about "data-kind": file systems in user space are not safe in general
 			s.t.Errorf("the doctor finds %s: %s", f.ID, f.Text)
 		}
 	}
@@ -187,7 +188,7 @@ func TestFailingDiskIsReportedAndNothingIsAcknowledged(t *testing.T) {
 	}
 }
 
-// After a failed sync the next one succeeds, although the data of the first one is lost. The
+// After a failed sync, the next sync succeeds although the data of the first sync is lost. The
 // program must not rely on the second sync.
 func TestFailedSyncIsReportedDespiteALaterSuccessfulSync(t *testing.T) {
 	t.Parallel()
@@ -206,8 +207,8 @@ func TestFailedSyncIsReportedDespiteALaterSuccessfulSync(t *testing.T) {
 		failures++
 		return Failure{Errno: syscall.EIO}
 	})
-	// Posts that are committed together are tried one by one when their sync fails, so how many
-	// posts are refused depends on how busy the machine is.
+	// If the sync of several posts fails, the program commits each post separately. Therefore the
+	// number of rejected posts depends on the load of the machine.
 	rounds := 0
 	outside.Until(s.t, "a post is rejected, and others are acknowledged", func() bool {
 		rounds++

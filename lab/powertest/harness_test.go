@@ -20,25 +20,25 @@ import (
 
 const database = "cloudburst.db"
 
-// harness is a data folder whose power can be cut.
+// harness is a data folder on a disk, with simulated power cuts.
 type harness struct {
 	t      *testing.T
-	dir    string // mount point, or the folder with the files
+	dir    string // mount point of the disk, or the folder with the files if the disk is not mounted
 	disk   *Disk
-	record string // file in which a process records the writes of SQLite; "": the disk is mounted
+	record string // file in which a process records the writes of SQLite; "" if the disk is mounted
 	rng    *rand.Rand
-	fail   func(Op) Failure // faults of the disk; nil: none
+	fail   func(Op) Failure // decides the failures of the disk; nil for no failures
 
-	crashAtOperation bool // lives may end at an operation of the disk
+	crashAtOperation bool // a process may crash at any operation of the disk
 	unmount          func() error
 	keeper           *keeper
 	cuts             int
-	lost             int // files and names that a cut changed
+	lost             int // number of files that power cuts changed
 	broken           []string
 }
 
-// newHarness mounts an empty disk. If that is not possible, the tested program records SQLite's
-// system calls, and a simulated disk repeats them.
+// newHarness mounts an empty disk. If this is not possible, the harness repeats the system calls
+// that SQLite makes on a simulated disk; see newRecorded.
 func newHarness(t *testing.T, seed uint64) *harness {
 	t.Helper()
 	if *notesFlag {
@@ -65,14 +65,14 @@ func newHarness(t *testing.T, seed uint64) *harness {
 	return w
 }
 
-// failFromNowOn sets the faults of the disk; they also apply after each cut.
+// failFromNowOn sets the failures of the disk. They continue after each power cut.
 func (w *harness) failFromNowOn(f func(Op) Failure) {
 	w.fail = f
 	w.disk.Fail(f)
 }
 
-// nextCrash chooses when the next process crashes. The returned channel is closed at an operation
-// of the disk; nil: at a random time.
+// nextCrash chooses when the next process crashes. The returned channel is closed when the
+// process must crash. A nil channel selects a random time.
 func (w *harness) nextCrash() <-chan struct{} {
 	if w.rng.IntN(4) == 0 {
 		return nil
@@ -80,14 +80,15 @@ func (w *harness) nextCrash() <-chan struct{} {
 	if w.record != "" {
 		return soon(time.Duration(w.rng.IntN(400)) * time.Millisecond)
 	}
-	most := 40 // while it starts, mostly
+	most := 40 // these operations are mostly during the start
 	if w.rng.IntN(3) > 0 {
 		most = 1500
 	}
 	return w.disk.StopAfter(1 + w.rng.IntN(most))
 }
 
-// cut simulates a power cut: it derives the surviving data, and checks the database in it.
+// cut simulates a power cut. It replaces the disk by the surviving data, and checks the database
+// in this data.
 func (w *harness) cut() error {
 	if w.keeper != nil {
 		w.keeper.finish()
@@ -108,11 +109,11 @@ func (w *harness) cut() error {
 	return w.attach()
 }
 
-// lostSomething reports whether a cut changed a file. Often it changes none, because everything
-// was synced at that moment.
+// lostSomething reports whether any power cut changed a file. Many power cuts change none,
+// because all data was synced.
 func (w *harness) lostSomething() bool { return w.lost > 0 }
 
-// detach takes the disk from a crashed process.
+// detach gets the disk from a crashed process.
 func (w *harness) detach() error {
 	if w.record != "" {
 		return w.replayRecord()
@@ -124,7 +125,7 @@ func (w *harness) detach() error {
 	return nil
 }
 
-// attach gives the surviving data to the next process.
+// attach provides the surviving data to the next process.
 func (w *harness) attach() (err error) {
 	if w.record != "" {
 		return w.writeDatabase()
@@ -133,7 +134,7 @@ func (w *harness) attach() (err error) {
 	return err
 }
 
-// differences returns the number of files that a cut changed.
+// differences returns the number of files that differ after a power cut.
 func differences(before, after *Disk) (n int) {
 	for _, name := range before.Files() {
 		a, _ := before.ReadFile(name)
@@ -144,7 +145,8 @@ func differences(before, after *Disk) (n int) {
 	return n
 }
 
-// integrity returns the damage that SQLite finds in the surviving database; "": none.
+// integrity returns the damage that SQLite finds in the surviving database, or "" if there is
+// none.
 func (w *harness) integrity() (string, error) {
 	dir, err := os.MkdirTemp(w.t.TempDir(), "found")
 	if err != nil {
@@ -154,7 +156,7 @@ func (w *harness) integrity() (string, error) {
 	for _, end := range []string{"", "-wal"} {
 		b, err := w.disk.ReadFile("data/" + database + end)
 		if errors.Is(err, fs.ErrNotExist) && end == "" {
-			return "", nil // the database was not created yet
+			return "", nil // the process crashed before it created the database
 		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, database+end), b, 0o600)
@@ -166,7 +168,8 @@ func (w *harness) integrity() (string, error) {
 	return integrityOf(filepath.Join(dir, database))
 }
 
-// integrityOf returns the damage that SQLite's integrity check finds in a database; "": none.
+// integrityOf returns the damage that SQLite's integrity check finds in a database, or "" if
+// there is none.
 func integrityOf(file string) (string, error) {
 	db, err := sql.Open("sqlite", file)
 	if err != nil {
@@ -183,7 +186,8 @@ func integrityOf(file string) (string, error) {
 	return verdict, nil
 }
 
-// options returns o with the data folder on this disk, and with the hooks of the harness.
+// options returns o with the data folder on this disk, and with the hooks that simulate power
+// cuts.
 func (w *harness) options(o crashtest.Options) crashtest.Options {
 	o.Dir, o.Data = w.t.TempDir(), filepath.Join(w.dir, "data")
 	o.AfterCrash = w.cut

@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	author = "ann" // a user that crashtest creates
+	author = "ann" // a user that package crashtest creates
 	pause  = 20 * time.Millisecond
 )
 
-// keeper stores data in addition to crashtest, and checks it after each cut: files of an author,
-// copies of the database, and posts in a feed file.
+// keeper stores more kinds of data than crashtest, and checks the data after each power cut. It
+// stores files of an author, backups of the database, and posts in a feed file.
 type keeper struct {
 	binary string
 	dir    string
@@ -36,9 +36,9 @@ type keeper struct {
 
 	mu      sync.Mutex
 	n       int
-	files   []client.File     // acknowledged
-	bytes   map[string][]byte // contents of files, by hash
-	copies  map[string][]byte // acknowledged backups and their keys, by file
+	files   []client.File     // acknowledged files
+	bytes   map[string][]byte // key: hash of a file; value: content
+	copies  map[string][]byte // acknowledged backups and their keys; key: path; value: content
 	posts   []string          // acknowledged posts in the feed file
 	checked int
 	broken  []string
@@ -49,7 +49,7 @@ func newKeeper(binary, dir string) *keeper {
 		bytes: map[string][]byte{}, copies: map[string][]byte{}}
 }
 
-// start checks the acknowledged data, and stores more until finish is called.
+// start checks the acknowledged data, and then stores more data until finish is called.
 func (k *keeper) start(ctx context.Context, base, admin string) error {
 	k.check(ctx, base)
 	if len(k.broken) > 0 {
@@ -70,14 +70,14 @@ func (k *keeper) start(ctx context.Context, base, admin string) error {
 				n := k.n
 				k.mu.Unlock()
 				work(ctx, c, n)
-				time.Sleep(pause) // the process runs in real time
+				time.Sleep(pause) // the program is a real process, so this is real time
 			}
 		})
 	}
 	return nil
 }
 
-// makeFolder creates a folder that survives a cut.
+// makeFolder creates a folder, and syncs its name so that the folder survives a power cut.
 func makeFolder(dir, name string) error {
 	if err := os.Mkdir(filepath.Join(dir, name), 0o700); errors.Is(err, fs.ErrExist) {
 		return nil
@@ -91,7 +91,7 @@ func makeFolder(dir, name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// finish stops the work of start, and waits for its end.
+// finish stops the work of start and waits for its end.
 func (k *keeper) finish() {
 	if k.stop != nil {
 		k.stop()
@@ -110,7 +110,7 @@ func (k *keeper) upload(ctx context.Context, c *client.Client, n int) {
 	k.files, k.bytes[f.Hash] = append(k.files, f), text
 }
 
-// backup creates a backup of the database. An acknowledged backup never changes.
+// backup creates a backup of the database. The backup must not change after it is acknowledged.
 func (k *keeper) backup(ctx context.Context, c *client.Client, n int) {
 	b, err := c.BackupTo(ctx, client.BackupOptions{File: filepath.Join(k.dir, "backup", fmt.Sprintf("%d.db", n)), WithKey: true})
 	if err != nil {
@@ -119,7 +119,7 @@ func (k *keeper) backup(ctx context.Context, c *client.Client, n int) {
 	for _, name := range []string{b.File, b.Key} {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			continue // the disk failed in the meantime
+			continue // the power cut made the disk unreadable
 		}
 		k.mu.Lock()
 		k.copies[name] = text
@@ -145,14 +145,14 @@ func (k *keeper) violation(format string, args ...any) {
 	k.broken = append(k.broken, fmt.Sprintf(format, args...))
 }
 
-// check compares the data with the acknowledged files, backups and posts.
+// check compares the stored data with the acknowledged files, backups and posts.
 func (k *keeper) check(ctx context.Context, base string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, f := range k.files {
 		got, answered := k.get(ctx, base+f.Path)
 		if !answered {
-			continue // the next cut has begun
+			continue // the next power cut has begun
 		}
 		if k.checked++; !bytes.Equal(got, k.bytes[f.Hash]) {
 			k.violation("file lost: %s has %d bytes that differ from the %d acknowledged bytes", f.Path, len(got), len(k.bytes[f.Hash]))
@@ -179,7 +179,8 @@ func (k *keeper) check(ctx context.Context, base string) {
 	}
 }
 
-// get returns the body at a URL, or nil for a 404. answered is false without a usable response.
+// get returns the body at a URL, or nil for status 404. answered is false if there is no usable
+// response.
 func (k *keeper) get(ctx context.Context, url string) (body []byte, answered bool) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// mount mounts a disk on a folder by FUSE.
+// mount mounts a disk on a folder over FUSE.
 //
-// This process must not have files of the disk open when it starts another process, because it
-// would wait for itself. Use Disk.ReadFile instead.
+// While this process has open files on the disk, it must not start another process, because it
+// would wait for itself. Use Disk.ReadFile to read a file.
 func mount(d *Disk, dir string) (unmount func() error, err error) {
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("only root may mount")
@@ -26,7 +26,7 @@ func mount(d *Disk, dir string) (unmount func() error, err error) {
 	} else if err := f.Close(); err != nil {
 		return nil, err
 	}
-	forever := time.Hour // only the kernel changes the disk
+	forever := time.Hour // the kernel may cache names and attributes, because only the kernel changes the disk
 	server, err := fs.Mount(dir, &inode{disk: d, node: d.root}, &fs.Options{
 		EntryTimeout: &forever, AttrTimeout: &forever, NullPermissions: true,
 		MountOptions: fuse.MountOptions{DirectMountStrict: true, FsName: "powertest", DisableXAttrs: true, AllowOther: true},
@@ -35,7 +35,7 @@ func mount(d *Disk, dir string) (unmount func() error, err error) {
 		return nil, err
 	}
 	return func() error {
-		for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // until the files of the crashed process are closed
+		for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // repeat until the kernel has closed the files of the crashed process
 			err := syscall.Unmount(dir, 0)
 			if err == nil || time.Now().After(end) {
 				server.Wait()
@@ -45,7 +45,7 @@ func mount(d *Disk, dir string) (unmount func() error, err error) {
 	}, nil
 }
 
-// inode is a node as FUSE sees it.
+// inode provides a node to FUSE.
 type inode struct {
 	fs.Inode
 	disk *Disk
@@ -78,14 +78,14 @@ func (n *node) kind() uint32 {
 	return syscall.S_IFREG
 }
 
-// attr fills out. The caller holds the lock of the disk.
+// attr fills out with the attributes of n. The caller holds the lock of the disk.
 func (n *node) attr(out *fuse.Attr) {
 	out.Ino, out.Mode, out.Size, out.Nlink = n.id, n.mode|n.kind(), uint64(len(n.data)), uint32(max(n.links, 1))
 	out.Uid, out.Gid, out.Blksize, out.Blocks = n.uid, n.gid, 4096, uint64(len(n.data)+511)/512
 	out.SetTimes(&n.modified, &n.modified, &n.modified)
 }
 
-// child returns the inode of a node; all names of the node have the same inode.
+// child returns the inode of a node. All names of a node have the same inode.
 func (i *inode) child(ctx context.Context, n *node, out *fuse.EntryOut) *fs.Inode {
 	i.disk.mu.Lock()
 	n.attr(&out.Attr)
@@ -177,8 +177,8 @@ func (i *inode) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	return i.disk.sync(i.node)
 }
 
-// Flush is called when a file is closed; it makes nothing durable. ENOSYS stops further calls by
-// the kernel, so that a process started during a read does not block.
+// Flush is called when a file is closed. It makes no data durable. After ENOSYS the kernel stops
+// calling it, so that a process started during a read does not block.
 func (i *inode) Flush(context.Context, fs.FileHandle) syscall.Errno { return syscall.ENOSYS }
 
 func (i *inode) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {

@@ -4,5 +4,5 @@ package powertest
 
 import "errors"
 
-// mount is for Linux only.
+// mount returns an error, because only Linux is supported.
 func mount(*Disk, string) (func() error, error) { return nil, errors.New("this system has no FUSE") }

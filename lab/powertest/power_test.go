@@ -17,14 +17,15 @@ import (
 )
 
 var (
-	// A long run: go test ./lab/powertest -run PowerCuts -power.cycles 1000 -timeout 0
+	// The command for a long run is: go test ./lab/powertest -run PowerCuts -power.cycles 1000
+	// -timeout 0
 	cyclesFlag = flag.Int("power.cycles", 0, "number of power cuts (0: 6, and three of the planted bugs)")
 	seedFlag   = flag.Uint64("power.seed", 0, "seed of all random choices (0: from the clock)")
 	notesFlag  = flag.Bool("power.notes", false, "record the writes of SQLite instead of mounting a disk, so only these can be lost")
 	binaryFlag = flag.String("power.binary", "", "file of a built program; of lab/planted for the tests of planted bugs")
 )
 
-// built contains the programs with and without planted bugs.
+// built caches the executables with and without planted bugs.
 var built program.Builds
 
 func TestMain(m *testing.M) {
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build builds the program of a package.
+// build builds the program in package pkg once, and returns the path of the executable.
 func build(t *testing.T, pkg string) string {
 	t.Helper()
 	fulltest.Needs(t, "a build of the program")
@@ -62,7 +63,7 @@ func seed(t *testing.T) uint64 {
 	return s
 }
 
-// cuts does one run, and returns its report and the broken guarantees.
+// cuts executes one run with power cuts. It returns the report and the violated guarantees.
 func cuts(t *testing.T, w *harness, o crashtest.Options) (crashtest.Report, []string) {
 	t.Helper()
 	w.keeper = newKeeper(o.Binary, w.dir)
@@ -99,7 +100,8 @@ func TestPowerCutsLoseNoAcknowledgedWork(t *testing.T) {
 	}
 }
 
-// A disk that reports a sync without doing it is equivalent to a program that forgets the sync.
+// A disk that reports a sync without executing it is equivalent to a program that forgets the
+// sync.
 func TestPowerTestDetectsMissingSyncs(t *testing.T) {
 	t.Parallel()
 	bin := build(t, program.Planted)
@@ -108,7 +110,7 @@ func TestPowerTestDetectsMissingSyncs(t *testing.T) {
 		ignore   func(Op) bool
 		bug      string
 		signs    []string
-		recorded bool // also detected if only the writes of SQLite can be lost
+		recorded bool // the test also detects it if only the writes of SQLite can be lost
 	}{
 		"the journal, as with synchronous=NORMAL": {func(o Op) bool { return strings.HasSuffix(o.Path, database+"-wal") }, "", append(lost, "no start"), true},
 		"anything, as with synchronous=OFF":       {func(Op) bool { return true }, "", append(lost, "no start", "damaged"), true},

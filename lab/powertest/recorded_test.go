@@ -21,9 +21,9 @@ import (
 	"cloudburst/lab/program"
 )
 
-// newRecorded returns a harness without its own file system. A process of lab/planted records the
-// system calls of SQLite for its database and journal. A simulated disk repeats them, and the
-// surviving data is written to the folder after a cut.
+// newRecorded returns a harness that does not mount a disk. The program of lab/planted records
+// the system calls of SQLite for the database and its journal. After a power cut, the harness
+// repeats them on a simulated disk, and writes the surviving data to the folder.
 func newRecorded(t *testing.T, seed uint64) *harness {
 	t.Helper()
 	w := &harness{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 11)), disk: NewDisk(), record: filepath.Join(t.TempDir(), "notes")}
@@ -39,7 +39,7 @@ func newRecorded(t *testing.T, seed uint64) *harness {
 	return w
 }
 
-// program returns the package of the program for this harness.
+// program returns the package of the program that this harness needs.
 func (w *harness) program() string {
 	if w.record != "" {
 		return program.Planted
@@ -54,8 +54,8 @@ func soon(d time.Duration) <-chan struct{} {
 	return c
 }
 
-// replayRecord repeats the operations of a crashed process on the disk. The last line of the
-// record can be incomplete; its operation was not acknowledged.
+// replayRecord repeats the operations of a crashed process on the simulated disk. The last line
+// of the record can be incomplete; the program did not acknowledge its operation.
 func (w *harness) replayRecord() error {
 	notes, err := os.ReadFile(w.record)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -75,8 +75,8 @@ func (w *harness) replayRecord() error {
 	}
 }
 
-// adopt copies the database to a disk without it. A process that crashed before it recorded the
-// opening has not written to the database.
+// adopt copies the database to the simulated disk if the disk does not have it. A process that
+// crashed before it recorded the opening of the database has not written to it.
 func (w *harness) adopt() error {
 	text, err := os.ReadFile(filepath.Join(w.dir, "data", database))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,8 @@ func (w *harness) adopt() error {
 	return w.disk.replay('o', database, 0, text)
 }
 
-// line reads one operation in the format of lab/planted. Errors: io.EOF, io.ErrUnexpectedEOF.
+// line reads one operation in the format of lab/planted. It returns io.EOF at the end, and
+// io.ErrUnexpectedEOF for an incomplete line.
 func line(in io.Reader) (what byte, name string, at int64, data []byte, err error) {
 	head := make([]byte, 3)
 	if _, err = io.ReadFull(in, head); err != nil {
@@ -103,8 +104,8 @@ func line(in io.Reader) (what byte, name string, at int64, data []byte, err erro
 	return head[0], string(rest[:n]), int64(binary.BigEndian.Uint64(rest[n:])), data, err
 }
 
-// replay repeats one operation of SQLite. A new file survives every cut, because syncs of its
-// folder are not recorded. A removal can be lost.
+// replay repeats one operation of SQLite. A new file survives every power cut, because the record
+// does not contain syncs of its folder. A deletion can be lost.
 func (d *Disk) replay(what byte, name string, at int64, data []byte) error {
 	dir := d.root.names["data"]
 	n := dir.names[name]
@@ -112,7 +113,7 @@ func (d *Disk) replay(what byte, name string, at int64, data []byte) error {
 	switch {
 	case what == 'o' && n == nil:
 		if n, errno = d.make(dir, name, false, 0o600); errno == 0 {
-			n.data, n.durable = data, slices.Clone(data) // an earlier process ended well
+			n.data, n.durable = data, slices.Clone(data) // an earlier process stored this data and ended normally
 			errno = d.sync(dir)
 		}
 	case what == 'o':
@@ -139,7 +140,7 @@ func (d *Disk) replay(what byte, name string, at int64, data []byte) error {
 	return nil
 }
 
-// writeDatabase writes the surviving database to the folder.
+// writeDatabase writes the surviving database files to the folder.
 func (w *harness) writeDatabase() error {
 	data := filepath.Join(w.dir, "data")
 	old, err := filepath.Glob(filepath.Join(data, database+"*"))
@@ -153,7 +154,8 @@ func (w *harness) writeDatabase() error {
 	return err
 }
 
-// A process that crashes before opening the database, or while recording this, loses nothing.
+// A process that crashes before it opens the database, or while it records this, must not lose
+// data.
 func TestCrashBeforeTheDatabaseIsOpenLosesNoData(t *testing.T) {
 	t.Parallel()
 	for what, record := range map[string]string{"no record": "", "an incomplete record": "o\x00\x04/a/c\x00"} {
@@ -191,7 +193,8 @@ func TestCrashBeforeTheDatabaseIsOpenLosesNoData(t *testing.T) {
 	}
 }
 
-// The test cuts the power without a mounted disk, and checks that the harness detects a loss.
+// The test simulates a power cut without a mounted disk, and checks that the harness detects the
+// lost data.
 func TestPowerTestDetectsDataLossOnARecordedDisk(t *testing.T) {
 	t.Parallel()
 	s := seed(t)

@@ -12,21 +12,21 @@ import (
 	"sync"
 )
 
-// The packages of the program, and of the program with planted bugs in its store.
+// These are the packages of the program, and of the program with planted bugs in its store.
 const (
 	Real    = "cloudburst/cmd/cloudburst"
 	Planted = "cloudburst/lab/planted"
 )
 
-// Builds builds programs, once for each package and list of flags. The zero value is ready to
-// use, and is safe for concurrent use.
+// Builds builds programs and caches the executables, one for each package and list of flags. The
+// zero value is ready to use. Builds is safe for concurrent use.
 type Builds struct {
 	mu  sync.Mutex
 	dir string
-	bin map[string]string // by package and flags
+	bin map[string]string // key: package and flags; value: path of the executable
 }
 
-// Build builds the program of a package, unless it exists already, and returns its file.
+// Build builds the program in package pkg if necessary, and returns the path of the executable.
 func (b *Builds) Build(ctx context.Context, pkg string, flags ...string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +52,7 @@ func (b *Builds) Build(ctx context.Context, pkg string, flags ...string) (string
 	return bin, nil
 }
 
-// Remove deletes all built programs.
+// Remove deletes all built executables.
 func (b *Builds) Remove() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

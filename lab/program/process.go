@@ -19,44 +19,43 @@ import (
 )
 
 const (
-	startsIn     = 5 * time.Minute // on any machine, however busy
+	startsIn     = 5 * time.Minute // timeout for the start, long enough for a slow machine
 	stopsIn      = 2 * time.Minute
-	probeTimeout = 10 * time.Second // timeout of a probe
+	probeTimeout = 10 * time.Second // timeout for a request to /readyz
 )
 
-// Process is one process of the program. Start it with [Start].
+// Process is a running process of the program. Create it with [Start].
 type Process struct {
-	Base, Admin string // URLs of the public and the admin listener: http://HOST:PORT
+	Base, Admin string // URLs of the public and the admin listener: http: // URLs of the public and the admin listener, in the form http://HOST:PORT
 
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-// Command contains the options of a start.
+// Command contains the options for a process.
 type Command struct {
 	Binary string
-	Dir    string   // folder for the data folder [DataFolder] and the log [LogFile]
-	Data   string   // data folder, if it is outside of Dir
-	Args   []string // arguments of serve, in addition to free loopback ports
-	Env    []string // NAME=value, in addition to the environment of this process
-	Reach  string   // addresses that the program may fetch and notify [127.0.0.0/8]
-	Files  int      // limit of open files; 0: that of this process
+	Dir    string   // folder that contains the data folder [DataFolder] and the log [LogFile]
+	Data   string   // path of the data folder, if it is not in Dir
+	Args   []string // additional arguments of "serve"
+	Env    []string // additional environment variables in the form NAME=value
+	Reach  string   // addresses that the program may fetch from and notify [127.0.0.0/8]
+	Files  int      // limit of open files; 0 keeps the limit of this process
 
-	CrashSignal <-chan struct{} // if it is closed before the program is ready, Start kills it and returns ErrCrashed
+	CrashSignal <-chan struct{} // if the channel is closed before the program is ready, Start kills the program and returns ErrCrashed
 }
 
-// ErrCrashed reports that CrashSignal ended a process during its start.
+// ErrCrashed means that CrashSignal was closed before the process was ready.
 var ErrCrashed = errors.New("killed during its start")
 
-// Names in [Command.Dir].
+// These are names in [Command.Dir].
 const (
 	DataFolder = "data"
 	LogFile    = "log"
 )
 
-// Start starts the program and waits until it reports that it is ready. If the machine has no
-// free port at the moment, the program ends with an error, and Start repeats the attempt. The
-// process is killed when ctx ends.
+// Start starts the program and waits until it is ready. If a port is in use, Start repeats the
+// attempt up to 20 times. The end of ctx kills the process.
 func Start(ctx context.Context, c Command) (*Process, error) {
 	for left := 20; ; left-- {
 		p, err := c.start(ctx)
@@ -71,7 +70,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	}
 }
 
-// start does one attempt of Start.
+// start executes one attempt of Start.
 func (c Command) start(ctx context.Context) (*Process, error) {
 	data := c.Data
 	if data == "" {
@@ -80,7 +79,7 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 	for _, name := range []string{"admin.addr", "listen.addr"} {
 		if err := os.Remove(filepath.Join(data, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			select {
-			case <-c.CrashSignal: // the disk stopped at this removal
+			case <-c.CrashSignal: // the simulated disk has stopped before this removal
 				return nil, ErrCrashed
 			default:
 				return nil, err
@@ -92,7 +91,7 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 		return nil, err
 	}
 	defer log.Close()
-	before, _ := log.Seek(0, io.SeekEnd) // end of the output of earlier processes
+	before, _ := log.Seek(0, io.SeekEnd) // the output of earlier processes ends here
 	cmd := c.command(ctx, data)
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -100,10 +99,10 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{cmd: cmd, done: make(chan struct{})}
-	go func() { _ = cmd.Wait(); close(p.done) }() // killed, so it always ends with an error
+	go func() { _ = cmd.Wait(); close(p.done) }() // a killed process always ends with an error
 	if err := p.ready(data, c.CrashSignal); err != nil {
 		select {
-		case <-c.CrashSignal: // the failing disk may have ended the process
+		case <-c.CrashSignal: // the simulated disk may have ended the process
 			p.Kill()
 			return nil, ErrCrashed
 		default:
@@ -118,7 +117,7 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 	return p, nil
 }
 
-// command returns the command that serves a data folder.
+// command returns the command that runs the server on a data folder.
 func (c Command) command(ctx context.Context, data string) *exec.Cmd {
 	reach := cmp.Or(c.Reach, "127.0.0.0/8")
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", data,
@@ -126,11 +125,12 @@ func (c Command) command(ctx context.Context, data string) *exec.Cmd {
 	if c.Files == 0 {
 		return exec.CommandContext(ctx, c.Binary, args...)
 	}
-	// The shell sets the limit and replaces itself with the program, which keeps the process ID.
+	// The shell sets the limit and then replaces itself with the program, so the process ID stays
+	// the same.
 	return exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(c.Files), c.Binary}, args...)...)
 }
 
-// ready waits until the process listens and /readyz has status 200.
+// ready waits until the process listens and /readyz returns status 200.
 func (p *Process) ready(data string, crash <-chan struct{}) error {
 	client := &http.Client{Timeout: probeTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
 	for end := time.Now().Add(startsIn); time.Now().Before(end); {
@@ -173,12 +173,12 @@ func (p *Process) Ended() bool {
 
 // Kill kills the process and waits for its end.
 func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // the process may have ended already
+	_ = p.cmd.Process.Kill() // an error means that the process has already ended
 	<-p.done
 }
 
-// Stop sends SIGTERM and waits for the end of the process. It fails on a timeout, or if the exit
-// status is not 0.
+// Stop sends SIGTERM and waits for the end of the process. It fails after a timeout, or if the
+// exit status is not 0.
 func (p *Process) Stop() error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A simulated power cut can happen at the first operation of Start, the removal of an old file.
+// The first operation of Start on the disk is the removal of an old file. A simulated power cut
+// can already occur at this operation.
 func TestPowerCutBeforeTheProgramRunsIsReportedAsCrash(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

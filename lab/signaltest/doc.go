@@ -1,3 +1,4 @@
-// Package signaltest runs the table of signals and subscribers in testdata/signals.md against the
-// real program: every kind of ping with every kind of subscriber. It contains only tests.
+// Package signaltest tests every combination of a signal, which reports a changed feed, and a
+// kind of subscriber. The table in testdata/signals.md lists the combinations. The tests use the
+// real program. The package contains only tests.
 package signaltest

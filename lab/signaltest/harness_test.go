@@ -17,22 +17,22 @@ import (
 
 const secret = "geheim ✓ &=%2B+"
 
-// harness is the network around the server: authors with their feeds, and subscribers of every
-// kind. Each cell of the table has one topic.
+// harness is the network around the server. It has authors with their feeds, and subscribers of
+// every kind. Each cell of the table has its own topic.
 type harness struct {
 	server *httptest.Server
 
 	mu       sync.Mutex
-	feeds    map[string]int           // items by path
-	hubs     map[string]string        // extra elements of a feed by path: the hub it names
-	notified map[string][]received    // by topic
-	wants    map[string]websub.Wanted // by token
+	feeds    map[string]int           // key: path of a feed; value: number of its items
+	hubs     map[string]string        // key: path of a feed; value: XML elements that name its hub
+	notified map[string][]received    // key: topic URL
+	wants    map[string]websub.Wanted // key: token in the callback URL
 }
 
-// received is one notification of a subscriber.
+// received is a notification that a subscriber received.
 type received struct {
-	by   string // id of the kind of subscriber
-	what string // a fault of the notification; "": none
+	by   string // ID of the kind of subscriber
+	what string // error in the notification; "" for none
 }
 
 func newHarness(t *testing.T) *harness {
@@ -78,14 +78,15 @@ func (w *harness) receivedFor(topic string) []received {
 	return append([]received(nil), w.notified[topic]...)
 }
 
-// forget removes the notifications of a topic, for example test calls of registrations.
+// forget removes the notifications of a topic. Such notifications are, for example, test calls
+// during a registration.
 func (w *harness) forget(topic string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.notified, topic)
 }
 
-// Topics, and the sites that they belong to.
+// feed returns the topic URL of a cell; site returns the URL of the website with this feed.
 func (w *harness) feed(c cell) string { return w.server.URL + "/feed/" + c.signal + "." + c.subscriber }
 func (w *harness) site(c cell) string { return w.server.URL + "/site/" + c.signal + "." + c.subscriber }
 
@@ -97,7 +98,7 @@ func pathOf(url string) string {
 
 func title(n int) string { return fmt.Sprintf("Nummer %d & mehr", n) }
 
-// body returns a feed in Latin-1, to detect conversions to UTF-8.
+// body returns the feed at a path in Latin-1, so that the test detects a conversion to UTF-8.
 func (w *harness) body(path string) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,7 +123,7 @@ func (w *harness) serveFeed(rw http.ResponseWriter, r *http.Request) {
 	_, _ = rw.Write(body)
 }
 
-// serveSite serves the page of a feed.
+// serveSite serves the HTML page that links to a feed.
 func (w *harness) serveSite(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
 	fmt.Fprintf(rw, `<!doctype html><title>Site</title><link rel="alternate" type="application/rss+xml" href="%s">`,
@@ -136,7 +137,7 @@ func (w *harness) change(c cell) {
 	w.feeds["/feed/"+c.signal+"."+c.subscriber]++
 }
 
-// Confirm and the following methods implement the callbacks of WebSub.
+// Confirm and the following methods implement the WebSub callbacks.
 func (w *harness) Confirm(context.Context, websub.Confirmation) error { return nil }
 
 func (w *harness) Denied(_ context.Context, d websub.Denial) {

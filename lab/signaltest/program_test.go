@@ -14,14 +14,14 @@ import (
 	"cloudburst/lab/program"
 )
 
-// within is the timeout of each wait. It is long because other tests can load the machine.
+// within is the timeout for each wait. It is long because other tests can slow the machine down.
 const within = 2 * time.Minute
 
-// build builds the program.
+// build builds the program and returns the path of the executable.
 func build(t *testing.T) string {
 	t.Helper()
 	var built program.Builds
-	t.Cleanup(func() { _ = built.Remove() }) // in the folder for temporary files
+	t.Cleanup(func() { _ = built.Remove() }) // the folder is temporary, so an error has no consequence
 	bin, err := built.Build(t.Context(), program.Real)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ type server struct {
 	bin, data string
 }
 
-// serve starts a server, and stops it at the end of the test.
+// serve starts a server with additional arguments, and stops it at the end of the test.
 func serve(t *testing.T, bin string, more ...string) *server {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,14 +53,14 @@ func serve(t *testing.T, bin string, more ...string) *server {
 			s.Kill()
 		}
 		if err != nil || t.Failed() {
-			log, _ := os.ReadFile(filepath.Join(dir, program.LogFile)) // may be incomplete
+			log, _ := os.ReadFile(filepath.Join(dir, program.LogFile)) // the log may be incomplete, but it is only a help
 			t.Logf("the log of the server (%v):\n%s", err, log)
 		}
 	})
 	return s
 }
 
-// command runs the program's command line against the server.
+// command runs a command of the program against the server, and returns its output.
 func (p *server) command(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -73,7 +73,7 @@ func (p *server) command(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// endpoints returns the values of via in the log events of a topic.
+// endpoints returns the endpoints that the log names for a topic: the values of via.
 func (p *server) endpoints(t *testing.T, topic string) []string {
 	t.Helper()
 	var page struct {

@@ -23,20 +23,21 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
-// scene is one run of the table: the server under test, an upstream hub, and the network.
+// scene is one run of the table. It consists of the server under test, an upstream hub and the
+// network.
 type scene struct {
 	*harness
 	t     *testing.T
-	hub   *server // under test
-	other *server // upstream hub for some feeds
+	hub   *server // server under test
+	other *server // upstream hub of some feeds
 }
 
-// signal reports a change of the cell's feed, at an endpoint of the hub or through another hub.
-// endpoint is the expected via in the log.
+// signal reports a change of a cell's feed, either at an endpoint of the server or through the
+// upstream hub. endpoint is the expected value of via in the log.
 type signal struct {
 	endpoint string
-	relay    string // protocol of the relay at the other hub; "": none
-	river    string // protocol of the notifications from the other hub to the river; "": none
+	relay    string // protocol between the upstream hub and the relay; "" for no relay
+	river    string // protocol between the upstream hub and the river; "" for no river
 	send     func(s *scene, t *testing.T, c cell) error
 }
 
@@ -95,7 +96,8 @@ func signals() map[string]signal {
 		"heard-http-post": {"notify-rsscloud", "rsscloud", "", notice(rsscloud.HTTPPost)},
 		"heard-xml-rpc":   {"notify-rsscloud", "rsscloud", "", notice(rsscloud.XMLRPC)},
 		"heard-soap":      {"notify-rsscloud", "rsscloud", "", notice(rsscloud.SOAP)},
-		// Only the other hub knows the callback and the secret, so it must notify.
+		// Only the upstream hub knows the callback and the secret, so the test cannot send this
+		// notification itself.
 		"heard-websub": {"notify-websub", "websub", "", func(s *scene, t *testing.T, c cell) error {
 			return (&websub.Client{}).Publish(t.Context(), s.other.Base+"/websub", s.feed(c))
 		}},
@@ -105,13 +107,14 @@ func signals() map[string]signal {
 	}
 }
 
-// pingOther announces the change at the other hub, which notifies the one under test.
+// pingOther pings the feed at the upstream hub, which then notifies the server under test.
 func pingOther(s *scene, t *testing.T, c cell) error {
 	r, err := (&rsscloud.Client{}).Ping(t.Context(), rsscloud.HTTPPost, s.other.Base+"/rsscloud/ping", s.feed(c))
 	return refused(err, !r.Success, r.Msg)
 }
 
-// subscribers subscribe to the cell's feed at the hub under test.
+// subscribers returns functions that subscribe to a cell's feed at the server under test, by the
+// kind of subscriber.
 func subscribers() map[string]func(s *scene, t *testing.T, c cell) error {
 	cloud := func(protocol string) func(*scene, *testing.T, cell) error {
 		return func(s *scene, t *testing.T, c cell) error {
@@ -191,8 +194,8 @@ func TestEveryPingProtocolReachesEverySubscriberProtocol(t *testing.T) {
 	}
 }
 
-// play runs one cell: subscribe, change, signal, and check that one correct notification
-// arrives.
+// play runs one cell: it subscribes, changes the feed, sends the signal, and checks that exactly
+// one correct notification arrives.
 func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *testing.T, cell) error) {
 	topic := s.feed(c)
 	if sig.relay != "" {
@@ -219,7 +222,8 @@ func (s *scene) play(t *testing.T, c cell, sig signal, subscribe func(*scene, *t
 	}
 }
 
-// relay subscribes the hub under test to the feed at the other hub.
+// relay adds a relay to the server under test. The relay subscribes to the feed at the upstream
+// hub.
 func (s *scene) relay(t *testing.T, c cell, via string) {
 	hub := s.other.Base + map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/websub", "cnws": "/cnws"}[via]
 	s.hub.command(t, "relay", "add", s.feed(c), "--via", via, "--hub", hub)
@@ -230,7 +234,8 @@ func (s *scene) relay(t *testing.T, c cell, via string) {
 	})
 }
 
-// follow adds the feed, whose hub is the other one, to the river of the hub under test.
+// follow adds the feed to the river of the server under test. The feed names the upstream hub as
+// its hub.
 func (s *scene) follow(t *testing.T, c cell, via string) {
 	topic := s.feed(c)
 	s.mu.Lock()
@@ -245,7 +250,8 @@ func (s *scene) follow(t *testing.T, c cell, via string) {
 	}
 	outside.Until(t, "the river has a subscription", func() bool {
 		got := s.hub.command(t, "explain", topic, "--json")
-		// rssCloud and CNWS test the callback before they answer, so the feed is read once more.
+		// The rssCloud and CNWS protocols call the callback during the subscription, and the
+		// river then reads the feed once more.
 		return strings.Contains(got, `"state":"active"`) && (via == "websub" || strings.Contains(got, `"door":"notify-`+via+`"`))
 	})
 }

@@ -10,13 +10,13 @@ import (
 
 const tableFile = "testdata/signals.md"
 
-// cell is one field of the table.
+// cell is one field of the table: a signal, a kind of subscriber and the expected outcome.
 type cell struct{ signal, subscriber, outcome string }
 
 var idForm = regexp.MustCompile("`([a-z0-9-]+)`")
 
-// readTable reads the first table of the document: signals in the first column, subscribers
-// in the header, each named by the first code span of its field.
+// readTable reads the first table of the document. The first column contains signals, and the
+// header contains kinds of subscribers. The first code span of a field is the name.
 func readTable(t *testing.T) []cell {
 	t.Helper()
 	b, err := os.ReadFile(tableFile)

@@ -7,23 +7,23 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// The scales of the chart: subscriptions from 10^4 to 10^10, two steps for each power.
+// The chart shows loads with 10^4 to 10^10 subscriptions, with two steps for each power of ten.
 const (
 	fromPower = 4
 	toPower   = 10
 	perPower  = 2
 )
 
-// Scale is the plan of a load that is scaled to a number of subscriptions.
+// Scale is the plan for a load that is scaled to a number of subscriptions.
 type Scale struct {
 	Subscriptions float64
 	Nodes, Shards int
-	Disk          float64 // bytes, of all databases
-	Sent          float64 // bytes a second, of all nodes
-	Breaks        string  // the first bottleneck
+	Disk          float64 // bytes on the disks of all databases
+	Sent          float64 // bytes per second that all nodes send
+	Breaks        string  // name of the first bottleneck
 }
 
-// Scales plans the same scenario at other sizes.
+// Scales returns plans for the same load at other sizes.
 func Scales(c *Costs, l Load, m Machine) ([]Scale, error) {
 	if l.Subscriptions <= 0 {
 		return nil, fmt.Errorf("a load without subscriptions cannot be scaled")
@@ -43,7 +43,7 @@ func Scales(c *Costs, l Load, m Machine) ([]Scale, error) {
 	return list, nil
 }
 
-// Chart draws scales and backlogs as one SVG document.
+// Chart draws the scales and the backlogs as one SVG document.
 func Chart(scales []Scale, backlogs []Backlog) string {
 	var nodes, shards, disk, sent []float64
 	var marks []shell.ChartMark
@@ -69,7 +69,7 @@ func Chart(scales []Scale, backlogs []Backlog) string {
 	return shell.ChartFile("Machines for each size of a hub, and the backlog of a failure", charts)
 }
 
-// backlogPoints is the number of points of a curve; each is the maximum of its period.
+// backlogPoints is the number of points of a curve. Each point is the maximum of its period.
 const backlogPoints = 120
 
 func (b Backlog) chart() shell.Chart {
@@ -88,7 +88,7 @@ func (b Backlog) chart() shell.Chart {
 	return c
 }
 
-// coarse reduces all to the maximum of each group of values.
+// coarse divides all into groups of each values, and returns the maximum of each group.
 func coarse(all []float64, each int) []float64 {
 	var values []float64
 	for i, v := range all {

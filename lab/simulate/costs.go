@@ -12,30 +12,30 @@ import (
 //go:embed costs.json
 var embedded []byte
 
-// Embedded returns the measured file of costs in the program.
+// Embedded returns the file of measured costs that is embedded in the program.
 func Embedded() []byte { return slices.Clone(embedded) }
 
-// Costs are the prices of a file. Use [ReadCosts].
+// Costs contains the costs of single operations from a cost file. Create it with [ReadCosts].
 type Costs struct {
 	File   *bench.CostFile
 	values map[string]float64
 
 	unchanged, changed, register, renew, idle, hint, tail price
-	kept, fresh, secureKept, secureFresh, content         price // notifications
+	kept, fresh, secureKept, secureFresh, content         price // costs of a notification
 
-	eventPing, eventChange, eventRegister float64 // rows
-	diskSubscription, diskTopic           float64 // bytes
+	eventPing, eventChange, eventRegister float64 // log rows per operation
+	diskSubscription, diskTopic           float64 // bytes per row
 	diskEvent, diskChange                 float64
 	memoryServer, memoryDelivery          float64
 	memoryConnection                      float64
-	databaseConnections                   float64 // connections of one node
-	poll                                  float64 // µs
+	databaseConnections                   float64 // database connections of one node
+	poll                                  float64 // cost in µs
 }
 
 // price is the cost of one operation.
 type price struct {
-	cpu, store     float64 // µs, of a node and of its database
-	sent, received float64 // bytes of a node
+	cpu, store     float64 // µs of CPU time of a node and of its database
+	sent, received float64 // bytes that a node sends and receives
 	writes, wal    float64
 }
 
@@ -47,8 +47,8 @@ func (p price) times(n float64) price {
 	return price{p.cpu * n, p.store * n, p.sent * n, p.received * n, p.writes * n, p.wal * n}
 }
 
-// ReadCosts parses the output of "bench costs". It fails if a required cost is missing,
-// including those of PostgreSQL.
+// ReadCosts parses the output of "bench costs". It returns an error if a required cost is
+// missing, including the costs of PostgreSQL.
 func ReadCosts(text []byte) (*Costs, error) {
 	f, err := bench.ReadCosts(text)
 	if err != nil {
@@ -98,12 +98,14 @@ func (c *Costs) whole(name string, on func(string) float64) price {
 	return p
 }
 
-// sent returns the cost for a node. The cost for the store does not depend on the protocol.
+// sent returns the cost of a notification for a node. The cost for the database is not included,
+// because it does not depend on the protocol.
 func (c *Costs) sent(name string, on func(string) float64) price {
 	return price{cpu: on(name + ".cpu"), sent: on(name + ".sent"), received: on(name + ".received")}
 }
 
-// notification returns the mean cost over the protocols of a load.
+// notification returns the mean cost of a notification for the protocols and connections of a
+// load.
 func (c *Costs) notification(l Load) price {
 	plain := c.kept.times(l.Kept).plus(c.fresh.times(1 - l.Kept))
 	secure := c.secureKept.times(l.Kept).plus(c.secureFresh.times(1 - l.Kept))

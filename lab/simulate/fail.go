@@ -9,37 +9,37 @@ import (
 // Failure is a kind of simulated failure.
 type Failure string
 
-// Failures.
+// These are the kinds of failures.
 const (
-	NodeFails  Failure = "node"     // one of a shard's nodes
-	ShardFails Failure = "database" // the database of one shard
+	NodeFails  Failure = "node"     // one node of a shard fails
+	ShardFails Failure = "database" // the database of one shard fails
 )
 
-// Times of a failure, in seconds after the beginning.
+// These are times in seconds after the start of the simulation.
 const (
 	failsAt   = 120
 	backAt    = 420
 	playedFor = 1200
-	comeAgain = 60 // seconds within which rejected publishers ping again
+	comeAgain = 60 // time within which rejected publishers ping again
 	maxDraws  = 5000
 )
 
-// Backlog is the number of pending notifications of one shard, second by second, with and
-// without the failure, for the same pings.
+// Backlog is the number of pending notifications in one shard, second by second. It contains the
+// numbers with and without the failure, for the same pings.
 type Backlog struct {
 	Failure  Failure
-	Pending  []float64 // notifications, each second
+	Pending  []float64 // pending notifications in each second
 	Without  []float64
 	Max      float64
 	Usual    float64 // maximum of pending notifications without the failure
-	Late     float64 // seconds after the return until the backlog is that without the failure; +Inf: not within the simulated time
-	Refused  float64 // pings that were answered 503
-	Capacity float64 // notifications per second of all nodes of the shard
+	Late     float64 // seconds from the end of the failure until the backlog is as without the failure; +Inf if this is after the simulated time
+	Refused  float64 // number of pings that were rejected with status 503
+	Capacity float64 // notifications per second that all nodes of the shard can send
 	Arrive   float64 // mean of new notifications per second
 }
 
-// Fail simulates a failure in one shard. Arrivals are random, and the same for the same seed.
-// Feeds are drawn by popularity, so a large feed can occur.
+// Fail simulates a failure in one shard. Arrivals are random and depend only on the seed. The
+// changed feeds are drawn by their popularity, so a very large feed can occur.
 func (p *Plan) Fail(what Failure, seed uint64) (Backlog, error) {
 	if what != NodeFails && what != ShardFails {
 		return Backlog{}, fmt.Errorf("cannot simulate a failure of %q: use %s or %s", what, NodeFails, ShardFails)
@@ -49,7 +49,7 @@ func (p *Plan) Fail(what Failure, seed uint64) (Backlog, error) {
 	n := math.Ceil(float64(p.Nodes) / k)
 	b.Arrive = p.Load.Notifications / k
 	if b.Arrive > 0 {
-		// Pings and registrations take precedence.
+		// Pings and registrations have priority over notifications.
 		others := (p.work.cpu - p.work.notification.cpu*p.Load.Notifications) / k
 		talk := p.chatter(n, p.work.events/k)
 		b.Capacity = math.Max(0, n*(p.Machine.Cores*1e6-talk.cpu)-others) / p.work.notification.cpu
@@ -61,11 +61,12 @@ func (p *Plan) Fail(what Failure, seed uint64) (Backlog, error) {
 	return b, nil
 }
 
-// play simulates one run; "" is no failure.
+// play simulates one run. all is the number of pending notifications in each second, and refused
+// is the number of rejected pings. If what is "", nothing fails.
 func (p *Plan) play(what Failure, seed uint64, n, capacity float64) (all []float64, refused float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	all = make([]float64, playedFor)
-	pending, held, lost := 0.0, 0.0, 0.0 // held waits for the end of a lease; lost was rejected, and is sent again
+	pending, held, lost := 0.0, 0.0, 0.0 // held waits for the end of a lease; lost was rejected and is sent again
 	for t := range all {
 		came, pings := p.arrivals(r, float64(p.Shards))
 		able, away := capacity, t >= failsAt && t < backAt
@@ -94,7 +95,7 @@ func (p *Plan) play(what Failure, seed uint64, n, capacity float64) (all []float
 	return all, refused
 }
 
-// judge computes the results from both curves.
+// judge computes the results from the numbers with and without the failure.
 func (b *Backlog) judge() {
 	b.Late = math.Inf(1)
 	from := backAt
@@ -109,8 +110,9 @@ func (b *Backlog) judge() {
 	}
 }
 
-// arrivals draws one second of one shard. In one second of a hundred there are five times
-// as many pings: people write at the full hour.
+// arrivals returns the random number of notifications and pings for one second in one shard. One
+// second in a hundred has five times as many pings, because many posts are published at the full
+// hour.
 func (p *Plan) arrivals(r *rand.Rand, k float64) (notifications, pings float64) {
 	mean := p.Load.Pings / k / 1.04
 	if r.IntN(100) == 0 {
@@ -129,7 +131,8 @@ func (p *Plan) arrivals(r *rand.Rand, k float64) (notifications, pings float64) 
 	return sum * changes / math.Floor(draws), pings
 }
 
-// poisson draws a number of events. For a large mean it uses the normal distribution.
+// poisson returns a Poisson-distributed random number. For a large mean, it uses the normal
+// distribution as an approximation.
 func poisson(r *rand.Rand, mean float64) float64 {
 	if mean > 50 {
 		return math.Max(0, math.Round(mean+math.Sqrt(mean)*r.NormFloat64()))

@@ -30,7 +30,7 @@ func TestSameSeedProducesTheSameBacklog(t *testing.T) {
 func TestBacklogAfterAFailureIsProcessed(t *testing.T) {
 	t.Parallel()
 	l := Standard()
-	l.Zipf, l.Notifications = 0, 80_000 // no feed is larger than another
+	l.Zipf, l.Notifications = 0, 80_000 // all feeds have the same size
 	p := plan(t, fixed(t), l, StandardMachine())
 	for _, what := range []Failure{NodeFails, ShardFails} {
 		b, err := p.Fail(what, 1)

@@ -5,36 +5,37 @@ import (
 	"math"
 )
 
-// Load describes the requests. Rates are per second, shares from 0 to 1.
+// Load describes the requests to an installation. Rates are per second, and shares are from 0 to
+// 1.
 type Load struct {
 	Feeds, Subscriptions float64
 	Pings, Notifications float64
-	Changed              float64 // share of the pings that find a change
-	Zipf                 float64 // exponent: the k-th feed has 1/k^Zipf as many subscribers as the first
-	WebSub               float64 // share of the subscriptions that receive the content
-	HTTPS                float64 // share of the callbacks
-	Kept                 float64 // share of the notifications on an open connection
-	LargestHost          float64 // share of the callbacks on one host
+	Changed              float64 // share of the pings whose feed has changed
+	Zipf                 float64 // exponent: the k-th largest feed has 1/k^Zipf as many subscribers as the largest
+	WebSub               float64 // share of the subscriptions that receive content
+	HTTPS                float64 // share of the callbacks that use HTTPS
+	Kept                 float64 // share of the notifications that use an open connection
+	LargestHost          float64 // share of the callbacks that are on the largest host
 	Churn                float64 // share of the subscriptions that are new each day
-	Polled               float64 // feeds polled for users, each once an hour
+	Polled               float64 // number of feeds that are polled for users, each once an hour
 	Answer               float64 // response time of a callback in seconds
-	Content              float64 // bytes of a content that is kept for WebSub
+	Content              float64 // bytes of a feed's content that is stored for WebSub
 }
 
-// Machine describes the hardware of each node and each database server. Zero is none.
+// Machine describes the hardware of each node and each database server. Zero means none.
 type Machine struct {
 	Cores         float64
-	Memory        float64 // bytes
-	NIC           float64 // bits a second, each way
-	IOPS          float64 // of the database's disk
-	Disk          float64 // bytes
-	Files         float64 // open files of a node
+	Memory        float64 // bytes of memory
+	NIC           float64 // bits per second in each direction
+	IOPS          float64 // random reads and writes per second of the database's disk
+	Disk          float64 // bytes on disk
+	Files         float64 // limit of open files of a node
 	InFlight      float64 // concurrent notifications of a node (hub.max-in-flight)
-	DatabaseConns float64 // limit of a database
-	Headroom      float64 // usable share of all this
+	DatabaseConns float64 // limit of connections to a database
+	Headroom      float64 // share of each resource that may be used, from 0 to 1
 }
 
-// Standard returns the default load: that of the open web.
+// Standard returns the default load, which resembles the open web with a billion subscriptions.
 func Standard() Load {
 	return Load{
 		Feeds: 100e6, Subscriptions: 1e9, Pings: 10_000, Notifications: 1e6, Changed: 0.8, Zipf: 1,
@@ -42,7 +43,7 @@ func Standard() Load {
 	}
 }
 
-// StandardMachine returns a common rented server.
+// StandardMachine returns the hardware of a common rented server.
 func StandardMachine() Machine {
 	return Machine{
 		Cores: 16, Memory: 64 << 30, NIC: 10e9, IOPS: 50_000, Disk: 8 << 40, Files: 1 << 20,
@@ -60,7 +61,7 @@ func (l Load) check() error {
 		{"polled", l.Polled, 1e12}, {"answer", l.Answer, 60}, {"content", l.Content, 1 << 30}, {"zipf", l.Zipf, 3},
 		{"changed", l.Changed, 1}, {"websub", l.WebSub, 1}, {"https", l.HTTPS, 1}, {"kept", l.Kept, 1}, {"largest-host", l.LargestHost, 1}, {"churn", l.Churn, 1},
 	} {
-		if !(v.value >= 0 && v.value <= v.most) { // NaN is neither
+		if !(v.value >= 0 && v.value <= v.most) { // this form of the condition also rejects NaN
 			return fmt.Errorf("--%s is %g: it must be between 0 and %g", v.name, v.value, v.most)
 		}
 	}
@@ -91,26 +92,27 @@ func (m Machine) check() error {
 	return nil
 }
 
-// scaled returns the load at another size.
+// scaled returns the load multiplied by a factor.
 func (l Load) scaled(by float64) Load {
 	l.Feeds, l.Subscriptions = math.Max(1, l.Feeds*by), l.Subscriptions*by
 	l.Pings, l.Notifications, l.Polled = l.Pings*by, l.Notifications*by, l.Polled*by
 	return l
 }
 
-// Popularity is the distribution of subscribers and pings over feeds.
+// Popularity describes how subscribers and pings are distributed over feeds.
 type Popularity struct {
-	Largest  float64 // subscribers of the largest feed
-	Mean     float64 // mean subscribers of a feed
-	PerPing  float64 // mean subscribers of a changed feed
-	Bias     float64 // feeds are pinged in proportion to (their subscribers)^Bias
-	Sentence string  // explains the assumptions if the given numbers do not fit together
+	Largest  float64 // number of subscribers of the largest feed
+	Mean     float64 // mean number of subscribers of a feed
+	PerPing  float64 // mean number of subscribers of a changed feed
+	Bias     float64 // feeds are pinged in proportion to subscribers^Bias
+	Sentence string  // explanation for the user if the given numbers do not match each other
 	feeds    float64
 	zipf     float64
 }
 
-// fit computes how much more often large feeds must be pinged, so that pings, subscribers and
-// notifications fit together. If nothing fits, fit changes the notifications.
+// fit computes how much more often large feeds are pinged, so that the numbers of pings,
+// subscribers and notifications match each other. If no value matches, fit changes the number of
+// notifications.
 func (l *Load) fit() Popularity {
 	p := Popularity{feeds: l.Feeds, zipf: l.Zipf}
 	if l.Feeds < 1 || l.Subscriptions == 0 {
@@ -160,7 +162,8 @@ func (l *Load) fit() Popularity {
 	return p
 }
 
-// exactTerms is the number of terms of a sum that are added one by one; the rest is an integral.
+// exactTerms is the number of terms that harmonic adds one by one. It approximates the other
+// terms by an integral.
 const exactTerms = 1000
 
 // harmonic returns the sum of 1/k^s over 1 ≤ k ≤ n.
@@ -173,14 +176,15 @@ func harmonic(n, s float64) float64 {
 	if n <= exactTerms {
 		return sum
 	}
-	a, b := exactTerms+0.5, n+0.5 // the midpoint rule, whose error is below 10^-7 here
+	a, b := exactTerms+0.5, n+0.5 // this is the midpoint rule; its error is below 10^-7 here
 	if math.Abs(s-1) < 1e-9 {
 		return sum + math.Log(b/a)
 	}
 	return sum + (math.Pow(b, 1-s)-math.Pow(a, 1-s))/(1-s)
 }
 
-// subscribers returns the subscribers of a drawn changed feed, for a u between 0 and 1.
+// subscribers returns the number of subscribers of a random changed feed, for a random u between
+// 0 and 1.
 func (p Popularity) subscribers(u float64) float64 {
 	s := p.zipf * p.Bias
 	var rank float64

@@ -10,23 +10,23 @@ import (
 
 // Plan describes the machines that a load needs.
 type Plan struct {
-	Load       Load // after fit
+	Load       Load // load after fit has adjusted it
 	Machine    Machine
 	Popularity Popularity
 	Nodes      int
 	Shards     int
-	Resources  []Resource // the first bottleneck first
+	Resources  []Resource // sorted; the first bottleneck is first
 	Hot        []Hot
 	costs      *Costs
 	shape      hub.Shape
 	work       work
 }
 
-// maxShards bounds the search for a plan.
+// maxShards is the limit of the search for a plan.
 const maxShards = 1_000_000
 
-// New returns the plan with the fewest machines. It fails for an invalid load or machine, and
-// if no number of machines is enough.
+// New returns the plan with the fewest machines. It returns an error if the load or the machine
+// is invalid, or if no number of machines is enough.
 func New(c *Costs, l Load, m Machine) (*Plan, error) {
 	if err := errors.Join(l.check(), m.check()); err != nil {
 		return nil, err
@@ -52,13 +52,13 @@ func New(c *Costs, l Load, m Machine) (*Plan, error) {
 
 // work is the total demand of a load per second.
 type work struct {
-	price         // nodes and databases, without the communication between nodes
+	price         // costs of nodes and databases, without the communication between nodes
 	events        float64
 	notification  price
 	renewals      float64
 	registrations float64
-	notified      float64 // notifications
-	open          float64 // deliveries in progress
+	notified      float64 // notifications per second
+	open          float64 // deliveries in progress at the same time
 	sockets       float64
 	hot           float64 // bytes of rows that are read at random
 	data          float64 // bytes on disk
@@ -79,29 +79,30 @@ func (p *Plan) reckon(l Load) work {
 	w.cpu += l.Polled / 3600 * c.poll
 	w.events = (l.Pings-changes)*c.eventPing + changes*c.eventChange + (w.registrations+w.renewals)*c.eventRegister
 	w.notified, w.open = l.Notifications, l.Notifications*l.Answer
-	// A ping needs an incoming connection and an outgoing one for its feed. The model assumes
-	// as many idle connections as busy ones.
+	// A ping needs an incoming connection, and an outgoing connection to read the feed. The model
+	// assumes that there are as many idle connections as busy ones.
 	w.sockets = 2*w.open + 2*l.Pings*l.Answer
 	w.hot = l.Subscriptions*c.diskSubscription + l.Feeds*c.diskTopic
 	w.data = w.hot + p.shape.KeepLog.Seconds()*(w.events*c.diskEvent+changes*c.diskChange) + l.Feeds*l.WebSub*l.Content
 	return w
 }
 
-// chatter is the cost of communication between nodes, for one node and for its database.
+// chatter is the cost of the communication between nodes, for one node and its database.
 type chatter struct {
-	cpu, store float64 // µs a second
-	rows       float64 // of the log, in one read
-	look       float64 // seconds of one read
+	cpu, store float64 // µs per second
+	rows       float64 // log rows that one read returns
+	look       float64 // duration of one read in seconds
 }
 
-// hintsEach is the maximum of hints that a node sends per second (internal/store/postgres).
+// hintsEach is the maximum number of hints that a node sends per second. The limit is in
+// internal/store/postgres.
 const hintsEach = 20
 
 func (p *Plan) chatter(n, events float64) chatter {
 	c := p.costs
 	looks := 1 / p.shape.PollInterval.Seconds()
 	hints := math.Min(hintsEach, events/math.Max(1, n)) * math.Max(0, n-1)
-	// Each hint is received, but lookups of one kind run in sequence.
+	// A node receives each hint, but it looks for work of one kind only once at a time.
 	received := hints / (1 + hints*(c.hint.cpu+c.hint.store)/1e6)
 	var t chatter
 	t.rows = events * (p.shape.LogWindow.Seconds() + p.shape.PollInterval.Seconds())
@@ -113,11 +114,12 @@ func (p *Plan) chatter(n, events float64) chatter {
 	return t
 }
 
-// nodesFor returns the number of nodes that k shards need in total; false: k is too small.
+// nodesFor returns the total number of nodes that k shards need. It returns false if k shards are
+// not enough.
 func (p *Plan) nodesFor(k float64) (float64, bool) {
 	m, l, w := p.Machine, p.Load, p.work
 	headroom := m.Headroom
-	n := 1.0 // of each shard
+	n := 1.0 // number of nodes of each shard
 	for _, r := range p.nodes(w, l, k, 1) {
 		if r.Name != nodeCPU {
 			n = math.Max(n, r.Demand/(r.Capacity*headroom))

@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Report is a plan with its printed results.
+// Report is a plan with all its results to print.
 type Report struct {
 	Plan     *Plan
 	Backlogs []Backlog
 	Seed     uint64
 }
 
-// NewReport makes a plan and simulates both failures.
+// NewReport creates a plan and simulates both kinds of failures.
 func NewReport(c *Costs, l Load, m Machine, seed uint64) (*Report, error) {
 	p, err := New(c, l, m)
 	if err != nil {
@@ -34,7 +34,7 @@ func NewReport(c *Costs, l Load, m Machine, seed uint64) (*Report, error) {
 	return r, nil
 }
 
-// Write prints r as tables, or as one JSON document.
+// Write prints r as one JSON document if asJSON is true, otherwise as tables.
 func (r *Report) Write(w io.Writer, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
@@ -111,17 +111,17 @@ func (r *Report) failures(b *strings.Builder) {
 	columns(b, rows)
 }
 
-// document returns the report for JSON.
+// document returns the report in the form of the JSON document.
 func (r *Report) document() any {
 	type resource struct {
 		Resource
 		Used   float64
-		Breaks *float64 // null: never
+		Breaks *float64 // null means never
 	}
 	type backlog struct {
 		Failure                               Failure
 		Max, Usual, Refused, Capacity, Arrive float64
-		CaughtUpAfter                         *float64 // seconds; null: not within the simulated time
+		CaughtUpAfter                         *float64 // seconds; null means after the simulated time
 	}
 	p := r.Plan
 	d := struct {
@@ -152,7 +152,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// columns prints rows as a table. All columns but the first are aligned to the right.
+// columns prints rows as a table. All columns except the first are aligned to the right.
 func columns(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// Resource is one limited resource.
+// Resource is a limited resource of the nodes or of the databases.
 type Resource struct {
 	Name     string
-	Of       string  // node or database
-	Demand   float64 // demand of one unit
-	Capacity float64 // capacity of one unit
+	Of       string  // "node" or "database"
+	Demand   float64 // demand of one node or database
+	Capacity float64 // capacity of one node or database
 	Unit     string
-	Units    int     // units that this resource alone would need, with the headroom
-	Breaks   float64 // multiple of the load that exhausts the resource with these machines; +Inf: never
+	Units    int     // number of nodes or databases that this resource alone would need, with the headroom
+	Breaks   float64 // factor of the load at which these machines exhaust the resource; +Inf means never
 }
 
-// Used returns the share of the capacity that is in use.
+// Used returns the share of the capacity that is in use, from 0 to 1 or more.
 func (r Resource) Used() float64 { return r.Demand / r.Capacity }
 
-// Names of resources.
+// These are the names of the resources.
 const (
 	nodeCPU   = "node CPU"
 	nodeOpen  = "deliveries in progress"
@@ -38,12 +38,12 @@ const (
 )
 
 const (
-	localPorts = 28_232 // local ports of Linux for connections to one address and port
-	portRests  = 60     // seconds until a port is reusable
-	pageBytes  = 8192   // page of PostgreSQL: one random read of the disk
+	localPorts = 28_232 // number of local ports on Linux for connections to one address and port
+	portRests  = 60     // seconds until a local port can be used again
+	pageBytes  = 8192   // size of a PostgreSQL page in bytes; one random read of the disk reads one page
 )
 
-// nodes returns the demand of each node, with n nodes in each of k shards.
+// nodes returns the demand of each node, if each of k shards has n nodes.
 func (p *Plan) nodes(w work, l Load, k, n float64) []Resource {
 	m, c, all := p.Machine, p.costs, k*n
 	talk := p.chatter(n, w.events/k)
@@ -60,11 +60,12 @@ func (p *Plan) nodes(w work, l Load, k, n float64) []Resource {
 	}
 }
 
-// shards returns the demand of each database with n nodes.
+// shards returns the demand of each database, if each of k shards has n nodes.
 func (p *Plan) shards(w work, k, n float64) []Resource {
 	m, c := p.Machine, p.costs
 	talk := p.chatter(n, w.events/k)
-	// Rows of one feed are not adjacent, so each row outside of memory costs a read.
+	// Rows of one feed are not adjacent, so each row that is not in memory needs a read of the
+	// disk.
 	cold := 0.0
 	if w.hot > 0 {
 		cold = math.Max(0, 1-m.Memory*m.Headroom*k/w.hot)
@@ -80,7 +81,7 @@ func (p *Plan) shards(w work, k, n float64) []Resource {
 	}
 }
 
-// resources returns all resources of the plan, the first bottleneck first.
+// resources returns all resources of the plan, sorted from the first bottleneck to the last.
 func (p *Plan) resources() []Resource {
 	k, n := float64(p.Shards), float64(p.Nodes)/float64(p.Shards)
 	at := func(by float64) []Resource {
@@ -109,7 +110,7 @@ func (p *Plan) resources() []Resource {
 		}
 		r.Units = int(math.Ceil(units*r.Used()/p.Machine.Headroom - 1e-9))
 		if r.Name == nodeLog || r.Name == dbConns {
-			r.Units = p.Shards // more shards would help, and the demand is not linear
+			r.Units = p.Shards // more shards would reduce this demand, but it is not linear, so use the shards of the plan
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Resource) int {
@@ -124,8 +125,8 @@ func (p *Plan) resources() []Resource {
 	return list
 }
 
-// breaks returns the smallest multiple for which broken is true, to a hundredth; +Inf above a
-// million.
+// breaks returns the smallest factor for which broken is true, with an accuracy of 0.5%. It
+// returns +Inf if the factor is above a million.
 func breaks(broken func(by float64) bool) float64 {
 	low, high := 0.0, 1.0
 	for ; !broken(high); high *= 2 {
@@ -143,15 +144,15 @@ func breaks(broken func(by float64) bool) float64 {
 	return low
 }
 
-// Hot is the time to notify all subscribers of the largest feed.
+// Hot is the time that a number of nodes needs to notify all subscribers of the largest feed.
 type Hot struct {
 	Nodes   int
 	Seconds float64
 	By      string // name of the limiting resource
 }
 
-// hot computes the time for the largest feed with 1, 2, 4 … nodes, up to those of one shard,
-// because one database stores a feed.
+// hot computes the time for the largest feed with 1, 2, 4 … nodes, up to the nodes of one shard.
+// All subscribers of a feed are in one shard.
 func (p *Plan) hot() []Hot {
 	if p.Popularity.Largest < 1 || p.Load.Notifications == 0 {
 		return nil
@@ -168,11 +169,12 @@ func (p *Plan) hotWith(k int) Hot {
 	l, m, one := p.Load, p.Machine, p.work.notification
 	largest, nodes := p.Popularity.Largest, float64(k)
 	shards := math.Max(1, math.Ceil(largest/float64(p.shape.ShardSubscribers)))
-	// Nodes claim whole shards of the subscribers; with few shards some nodes are idle.
+	// A node claims complete shards of the subscribers, so some nodes are idle if the feed has
+	// few shards.
 	working := math.Min(nodes, shards)
 	h := Hot{Nodes: k}
 	for _, limit := range []struct {
-		rate float64 // notifications a second
+		rate float64 // notifications per second
 		by   string
 	}{
 		{working * m.Cores * 1e6 / one.cpu, nodeCPU},

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// fixed are costs that do not change when the embedded ones are measured again.
+// fixed returns costs for tests that do not change when the embedded costs are measured again.
 func fixed(t testing.TB) *Costs {
 	t.Helper()
 	text, err := os.ReadFile("testdata/costs.json")
@@ -30,7 +30,7 @@ func fixed(t testing.TB) *Costs {
 	return c
 }
 
-// with changes the costs of a file by name.
+// with returns the fixed costs, each changed by a function of its name and value.
 func with(t testing.TB, change func(name string, value float64) float64) *Costs {
 	t.Helper()
 	f := *fixed(t).File
@@ -110,7 +110,7 @@ func TestEmbeddedCostsStateTheirCommandTimeAndMachine(t *testing.T) {
 	}
 }
 
-// The code contains no costs: a report changes with each cost of the file.
+// The code contains no costs, so each cost in the file must change the report.
 func TestEveryCostInTheFileAffectsTheReport(t *testing.T) {
 	t.Parallel()
 	l := Standard()
@@ -125,7 +125,7 @@ func TestEveryCostInTheFileAffectsTheReport(t *testing.T) {
 	for _, one := range base.costs.File.Costs {
 		used := strings.HasPrefix(one.Name, "postgres/") || one.Name == "sqlite/poll.unchanged.cpu"
 		for _, end := range []string{".conns", "memory.subscription", ".received", ".sent", ".wal"} {
-			used = used && !strings.HasSuffix(one.Name, end) // some costs are only reported
+			used = used && !strings.HasSuffix(one.Name, end) // some costs are only reported, not used
 		}
 		if !used {
 			continue
@@ -233,7 +233,8 @@ func TestErrorExplainsInconsistentPingAndNotificationRates(t *testing.T) {
 	}
 }
 
-// The sum over all feeds is all subscriptions, and the draws have the right mean.
+// The subscribers of all feeds add up to all subscriptions, and random feeds have the correct
+// mean.
 func TestSubscriptionsPerFeedAddUpToAllSubscriptions(t *testing.T) {
 	t.Parallel()
 	for _, s := range []float64{0, 0.5, 1, 1.3} {

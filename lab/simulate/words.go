@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// amount formats a number with three digits: 1.05 billion, 12.3 million, 4,800, 0.25.
+// amount formats a number with three significant digits, for example 1.05 billion, 12.3 million,
+// 4,800 or 0.25.
 func amount(v float64) string {
 	a := math.Abs(v)
 	switch {
@@ -119,8 +120,8 @@ func some(n int, one, many string) string {
 	return thousands(n) + " " + many
 }
 
-// ParseRate parses a number of bits per second with an optional unit: 10Gbit, 400Mbit, 1e9.
-// A rate is more than 0; "/s" at its end is optional.
+// ParseRate parses a number of bits per second with an optional unit, for example 10Gbit, 400Mbit
+// or 1e9. The rate must be greater than 0. A trailing "/s" is optional.
 func ParseRate(text string) (float64, error) {
 	units := map[string]float64{"": 1, "bit": 1, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "tbit": 1e12}
 	trimmed := strings.TrimSpace(strings.TrimSuffix(text, "/s"))
