@@ -25,28 +25,28 @@ type Store interface {
 
 	// PutBlock adds a block or replaces its reason.
 	PutBlock(ctx context.Context, b Block) error
-	// RemoveBlock deletes a block and returns it. fault.NotFound.
+	// RemoveBlock deletes a block and returns it. fault.NotFound: the block does not exist.
 	RemoveBlock(ctx context.Context, kind, value string) (Block, error)
 	// Blocks lists all blocks by kind and value.
 	Blocks(ctx context.Context) ([]Block, error)
 
 	// PutOverride stores the value of a setting that was changed at run time.
 	PutOverride(ctx context.Context, o Override) error
-	// RemoveOverride deletes it. fault.NotFound.
+	// RemoveOverride deletes an override. fault.NotFound: the setting has none.
 	RemoveOverride(ctx context.Context, name string) error
-	// Overrides lists them by name.
+	// Overrides lists the overrides by name of the setting.
 	Overrides(ctx context.Context) ([]Override, error)
 }
 
 // Admin has the actions of administrators. Store must be set before the first use.
 type Admin struct {
 	Store Store
-	Users Users            // nil: no accounts
+	Users Users            // nil: the server has no accounts
 	Now   func() time.Time // nil: time.Now
 	Log   *slog.Logger     // nil: slog.Default
 	// Settings are the settings that can be changed at run time, by name.
 	Settings map[string]Setting
-	Backups  *Backups // nil: backups are not possible
+	Backups  *Backups // nil: the server cannot make backups
 
 	blocks    atomic.Pointer[blockList]
 	overrides atomic.Pointer[map[string]Override]
@@ -77,7 +77,7 @@ const (
 	BackupDelete       = "backup.delete"
 )
 
-// Lengths of stored texts, in bytes.
+// Maximum lengths of stored texts, in bytes.
 const (
 	maxObject = 2048
 	maxDetail = 500

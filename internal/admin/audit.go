@@ -11,9 +11,9 @@ import (
 
 // Actor is the user or operator that performs an action.
 type Actor struct {
-	Name string     // user; "": the operator, who uses the admin listener
+	Name string     // name of the user; "": the operator, who uses the admin listener
 	Addr netip.Addr // the zero Addr is unknown
-	Via  string     // page or api
+	Via  string     // page or api: where the action was requested
 }
 
 // Entry is one action in the audit log.
@@ -22,29 +22,30 @@ type Entry struct {
 	Actor   string
 	Action  string // one of Actions
 	Object  string // what was changed: a user, a setting, a URL, a file
-	Detail  string // such as the new value
+	Detail  string // details of the change, such as the new value
 	Address string // IP address of the actor; "": unknown
-	Via     string // page or api
+	Via     string // page or api: where the action was requested
 	Failed  string // why the action had no effect; "": it succeeded
 }
 
 // At returns the time of the action.
 func (e Entry) At() time.Time { return time.UnixMicro(e.ID).UTC() }
 
-// AuditQuery selects entries of the audit log. Zero fields mean all.
+// AuditQuery selects entries of the audit log. A zero field selects all entries.
 type AuditQuery struct {
 	Actor  string // exactly this user; "-" is the operator
-	Action string // this action or, without a dot, all actions of this kind: user, block …
-	Match  string // part of the object or detail
-	Before int64  // IDs below this one; 0: from the newest
-	Limit  int    // at most 1,000; 0 means 100
+	Action string // one action (user.disable), or all actions of a kind (user)
+	Match  string // text that the object or detail contains
+	Before int64  // only entries with smaller IDs; 0: start with the newest entry
+	Limit  int    // maximum number of entries, up to 1,000; 0: 100
 }
 
 // Operator is the name of the operator in an AuditQuery.
 const Operator = "-"
 
-// Do performs an action and records it. The entry is stored first, so that no action is missing
-// from the log: if it cannot be stored, the action is not performed. It returns the error of do.
+// Do performs an action and records it. The entry is stored first, so that no action is missing from
+// the log. If the entry cannot be stored, Do does not perform the action. Do returns the error of
+// do.
 func (a *Admin) Do(ctx context.Context, by Actor, action, object, detail string, do func() error) error {
 	e := Entry{ID: a.now().UnixMicro(), Actor: by.Name, Action: action, Object: text.Clip(object, maxObject), Detail: text.Clip(detail, maxDetail), Via: by.Via}
 	if by.Addr.IsValid() {
@@ -55,7 +56,7 @@ func (a *Admin) Do(ctx context.Context, by Actor, action, object, detail string,
 		return fault.Wrap(fault.Unavailable, err, "The action cannot be added to the audit log, so nothing was changed")
 	}
 	if err = do(); err != nil {
-		// The client may have disconnected, which is no reason to lose the result.
+		// The result is stored even if the client has disconnected.
 		if failed := a.Store.FailAudit(context.WithoutCancel(ctx), id, text.Clip(fault.Message(err), maxDetail)); failed != nil {
 			a.log().Error("record a failed action", "action", action, "object", object, "err", failed)
 		}
@@ -63,8 +64,7 @@ func (a *Admin) Do(ctx context.Context, by Actor, action, object, detail string,
 	return err
 }
 
-// Audit lists entries of the audit log, newest first. fault.Invalid: the text to search for is too
-// long.
+// Audit lists entries of the audit log, newest first. fault.Invalid: the search text is too long.
 func (a *Admin) Audit(ctx context.Context, q AuditQuery) ([]Entry, error) {
 	return a.Store.Audit(ctx, q)
 }

@@ -16,10 +16,11 @@ import (
 // Backups are the copies of the database in one folder of this machine. Write and Verify must be
 // set.
 type Backups struct {
-	Folder string // created with the first backup; readable by this user only
+	Folder string // created with the first backup; only the user of this process can read it
 	// Write writes a consistent copy of the database to a file that does not exist yet.
 	Write func(ctx context.Context, file string) error
-	// Verify compares a backup with the SHA-256 in it and returns the sum; "" if it contains none.
+	// Verify compares a backup with the SHA-256 that it contains and returns the hash; "": the backup
+	// contains none.
 	Verify func(ctx context.Context, file string) (sum string, err error)
 	// Done is called after each backup; nil: no call.
 	Done func(file string, size int64, at time.Time)
@@ -57,12 +58,12 @@ func (a *Admin) ListBackups() ([]Backup, error) {
 	var all []Backup
 	for _, e := range entries {
 		if at, ok := backupTime(e.Name()); ok && e.Type().IsRegular() {
-			if info, err := e.Info(); err == nil { // otherwise it was deleted in the meantime
+			if info, err := e.Info(); err == nil { // an error means that the file was deleted in the meantime
 				all = append(all, Backup{Name: e.Name(), Size: info.Size(), At: at})
 			}
 		}
 	}
-	slices.Reverse(all) // names sort by time
+	slices.Reverse(all) // names sort by time, so this is newest first
 	return all, nil
 }
 
@@ -71,7 +72,7 @@ func backupTime(name string) (time.Time, bool) {
 	return at, err == nil && at.Format(backupLayout) == name
 }
 
-// BackupFile returns the path of a backup. fault.NotFound.
+// BackupFile returns the path of a backup. fault.NotFound: the backup does not exist.
 func (a *Admin) BackupFile(name string) (path string, b Backup, err error) {
 	if a.Backups == nil {
 		return "", b, errNoBackups()
@@ -88,8 +89,8 @@ func (a *Admin) BackupFile(name string) (path string, b Backup, err error) {
 	return path, Backup{Name: name, Size: info.Size(), At: at}, nil
 }
 
-// CreateBackup writes a backup into the folder. fault.Conflict: another one was begun in the same
-// second.
+// CreateBackup writes a backup into the folder. fault.Conflict: another backup was started in the
+// same second.
 func (a *Admin) CreateBackup(ctx context.Context, by Actor) (Backup, error) {
 	if a.Backups == nil {
 		return Backup{}, errNoBackups()
@@ -120,8 +121,8 @@ func (a *Admin) CreateBackup(ctx context.Context, by Actor) (Backup, error) {
 	return b, err
 }
 
-// VerifyBackup reads a whole backup and compares it with the SHA-256 in it. fault.NotFound;
-// fault.Unavailable: the file is damaged.
+// VerifyBackup reads a whole backup and compares it with the SHA-256 that it contains.
+// fault.NotFound: the backup does not exist; fault.Unavailable: the file is damaged.
 func (a *Admin) VerifyBackup(ctx context.Context, by Actor, name string) (sum string, err error) {
 	file, b, err := a.BackupFile(name)
 	if err != nil {
@@ -134,7 +135,7 @@ func (a *Admin) VerifyBackup(ctx context.Context, by Actor, name string) (sum st
 	return sum, err
 }
 
-// DeleteBackup deletes a backup. It cannot be undone. fault.NotFound.
+// DeleteBackup deletes a backup permanently. fault.NotFound: the backup does not exist.
 func (a *Admin) DeleteBackup(ctx context.Context, by Actor, name string) error {
 	file, b, err := a.BackupFile(name)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Kinds of blocks.
 const (
-	BlockHost    = "host"    // a host name with its subdomains
+	BlockHost    = "host"    // a host name and its subdomains
 	BlockNetwork = "network" // a network or an IP address
 	BlockTopic   = "topic"   // a feed, by its URL
 )
@@ -22,16 +22,16 @@ const (
 // MaxReason is the maximum length of the reason of a block, in bytes.
 const MaxReason = 300
 
-// maxBlocks bounds the memory of the blocks.
+// maxBlocks is the maximum number of blocks, because all blocks are in memory.
 const maxBlocks = 10_000
 
 // Block is a host, network or topic that this server neither reads nor notifies.
 type Block struct {
 	Kind      string // BlockHost, BlockNetwork or BlockTopic
-	Value     string // in its canonical form; see ParseBlock
-	Reason    string // reason, for administrators only
+	Value     string // canonical form; see ParseBlock
+	Reason    string // shown to administrators only
 	CreatedAt time.Time
-	CreatedBy string // user; "": the operator
+	CreatedBy string // name of the user; "": the operator
 }
 
 // blockList is an immutable list of blocks, prepared for look-ups.
@@ -42,9 +42,9 @@ type blockList struct {
 	all      []Block
 }
 
-// ParseBlock finds out what a text from a person means: http and https URLs with a path or query
-// are topics; addresses and prefixes are networks; names, and URLs of a whole site, are hosts.
-// fault.Invalid.
+// ParseBlock finds out what an administrator wants to block. An http or https URL with a path or
+// query is a topic. An IP address or a prefix is a network. A name, or the URL of a whole site, is a
+// host. fault.Invalid: the text is none of these.
 func ParseBlock(given string) (kind, value string, err error) {
 	given = strings.TrimSpace(given)
 	invalid := func() error {
@@ -89,7 +89,8 @@ func topicKey(u url.URL) string {
 	return u.String()
 }
 
-// AddBlock blocks a host, network or topic at once, on every node. fault.Invalid; fault.TooMany.
+// AddBlock blocks a host, network or topic at once, on every node. fault.Invalid: the value or the
+// reason is not valid; fault.TooMany: there are too many blocks.
 func (a *Admin) AddBlock(ctx context.Context, by Actor, given, reason string) (Block, error) {
 	kind, value, err := ParseBlock(given)
 	if err != nil {
@@ -111,7 +112,8 @@ func (a *Admin) AddBlock(ctx context.Context, by Actor, given, reason string) (B
 	})
 }
 
-// RemoveBlock ends a block at once and returns it, so that it can be added again. fault.NotFound.
+// RemoveBlock removes a block at once. It returns the block, so that the caller can add it again.
+// fault.NotFound: the block does not exist.
 func (a *Admin) RemoveBlock(ctx context.Context, by Actor, kind, value string) (b Block, err error) {
 	err = a.Do(ctx, by, BlockRemove, value, "", func() error {
 		if b, err = a.Store.RemoveBlock(ctx, kind, value); err != nil {
@@ -122,7 +124,7 @@ func (a *Admin) RemoveBlock(ctx context.Context, by Actor, kind, value string) (
 	return b, err
 }
 
-// Blocks lists the blocks in force by kind and value.
+// Blocks lists the current blocks by kind and value.
 func (a *Admin) Blocks() []Block {
 	if l := a.blocks.Load(); l != nil {
 		return l.all
@@ -152,7 +154,8 @@ func (a *Admin) loadBlocks(ctx context.Context) error {
 	return nil
 }
 
-// BlocksURL reports whether a URL is a blocked topic or is on a blocked host. It is cheap.
+// BlocksURL reports whether a URL is a blocked topic or is on a blocked host. It uses no I/O, so
+// callers can check every request.
 func (a *Admin) BlocksURL(raw string) bool {
 	l := a.blocks.Load()
 	if l == nil || len(l.all) == 0 {
@@ -178,7 +181,8 @@ func (a *Admin) BlocksURL(raw string) bool {
 	return false
 }
 
-// BlocksAddr reports whether an IP address is in a blocked network. It is cheap.
+// BlocksAddr reports whether an IP address is in a blocked network. It uses no I/O, so callers can
+// check every request.
 func (a *Admin) BlocksAddr(ip netip.Addr) bool {
 	l := a.blocks.Load()
 	return l != nil && l.blocksAddr(ip)

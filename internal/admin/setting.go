@@ -7,11 +7,13 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Setting is a setting that can be changed at run time. Its users ask Value each time.
+// Setting is a setting that can be changed at run time. Code that uses the setting calls Value each
+// time, because the value can change.
 type Setting struct {
-	// Check returns why a value is not valid, as a sentence.
+	// Check returns an error with a full sentence if a value is not valid.
 	Check func(value string) error
-	// Configured returns the value of the configuration, which applies without an override.
+	// Configured is the value from flags, environment and file. It applies while there is no
+	// override.
 	Configured string
 }
 
@@ -20,11 +22,11 @@ type Setting struct {
 type Override struct {
 	Name, Value string
 	ChangedAt   time.Time
-	ChangedBy   string // user; "": the operator
+	ChangedBy   string // name of the user; "": the operator
 }
 
-// SetSetting changes a setting from now on, on every node, also after a restart. fault.NotFound:
-// the setting cannot be changed at run time; fault.Invalid: the value.
+// SetSetting changes a setting at once, on every node and across restarts. fault.NotFound: the
+// setting cannot be changed at run time; fault.Invalid: the value is not valid.
 func (a *Admin) SetSetting(ctx context.Context, by Actor, name, value string) error {
 	s, ok := a.Settings[name]
 	if !ok {
@@ -42,7 +44,8 @@ func (a *Admin) SetSetting(ctx context.Context, by Actor, name, value string) er
 	})
 }
 
-// ResetSetting returns a setting to its configured value. fault.NotFound: it was not changed.
+// ResetSetting returns a setting to its configured value. fault.NotFound: the setting has no
+// override.
 func (a *Admin) ResetSetting(ctx context.Context, by Actor, name string) error {
 	s, ok := a.Settings[name]
 	if !ok {
@@ -60,7 +63,7 @@ func notChangeable(name string) error {
 	return fault.New(fault.NotFound, "The setting %q cannot be changed while the server runs. Change the flag, the variable or the file, and restart the server.", name)
 }
 
-// Override returns how a setting was changed at run time; ok is false if it was not.
+// Override returns the override of a setting; ok is false if the setting has none.
 func (a *Admin) Override(name string) (o Override, ok bool) {
 	if all := a.overrides.Load(); all != nil {
 		o, ok = (*all)[name]
@@ -68,7 +71,7 @@ func (a *Admin) Override(name string) (o Override, ok bool) {
 	return o, ok
 }
 
-// Value returns the value of a setting in force.
+// Value returns the effective value of a setting.
 func (a *Admin) Value(name string) string {
 	if o, ok := a.Override(name); ok {
 		return o.Value

@@ -22,9 +22,9 @@ type Users interface {
 	RevokeInvite(ctx context.Context, id string) error
 }
 
-// CreateUser creates a user. Errors as of account.Accounts.Add.
+// CreateUser creates a user. It returns the errors of account.Accounts.Add.
 func (a *Admin) CreateUser(ctx context.Context, by Actor, name, password string) (u account.User, err error) {
-	if err := account.CheckName(name); err != nil { // not recorded: it is no name
+	if err := account.CheckName(name); err != nil { // an invalid name is not recorded in the audit log
 		return u, err
 	}
 	err = a.Do(ctx, by, UserCreate, name, "", func() error {
@@ -43,13 +43,13 @@ func (a *Admin) InviteUser(ctx context.Context, by Actor, note string, life time
 	return secret, i, err
 }
 
-// RevokeInvite deletes an unused invitation. fault.NotFound.
+// RevokeInvite deletes an unused invitation. fault.NotFound: the invitation does not exist.
 func (a *Admin) RevokeInvite(ctx context.Context, by Actor, i account.Invite) error {
 	return a.Do(ctx, by, UserRevokeInvite, i.Note, "", func() error { return a.Users.RevokeInvite(ctx, i.ID) })
 }
 
 // DisableUser disables or enables a user. fault.Conflict: administrators cannot disable themselves;
-// fault.NotFound.
+// fault.NotFound: the user does not exist.
 func (a *Admin) DisableUser(ctx context.Context, by Actor, name string, disabled bool) error {
 	if disabled && by.is(name) {
 		return ownAccount("disable")
@@ -61,8 +61,8 @@ func (a *Admin) DisableUser(ctx context.Context, by Actor, name string, disabled
 	return a.onUser(ctx, by, action, name, func() error { return a.Users.Disable(ctx, name, disabled) })
 }
 
-// SetAdministrator makes a user an administrator, or takes the role away. fault.Conflict:
-// administrators cannot take the role away from themselves; fault.NotFound.
+// SetAdministrator grants or removes the administrator role. fault.Conflict: administrators cannot
+// remove their own role; fault.NotFound: the user does not exist.
 func (a *Admin) SetAdministrator(ctx context.Context, by Actor, name string, on bool) error {
 	if !on && by.is(name) {
 		return fault.New(fault.Conflict, "You cannot take the role away from yourself. Ask another administrator.")
@@ -74,14 +74,14 @@ func (a *Admin) SetAdministrator(ctx context.Context, by Actor, name string, on 
 	return a.onUser(ctx, by, action, name, func() error { return a.Users.SetAdministrator(ctx, name, on) })
 }
 
-// SetPassword sets the password of a user and ends the user's sessions. fault.Invalid: the
-// password; fault.NotFound.
+// SetPassword sets the password of a user and ends the user's sessions. fault.Invalid: the password
+// is not valid; fault.NotFound: the user does not exist.
 func (a *Admin) SetPassword(ctx context.Context, by Actor, name, password string) error {
 	return a.onUser(ctx, by, UserPassword, name, func() error { return a.Users.SetPassword(ctx, name, password) })
 }
 
-// DeleteUser deletes a user with everything that they stored here. It cannot be undone.
-// fault.Conflict: the user is the administrator or the first user; fault.NotFound.
+// DeleteUser permanently deletes a user with all their data. fault.Conflict: the user is the calling
+// administrator or the first user; fault.NotFound: the user does not exist.
 func (a *Admin) DeleteUser(ctx context.Context, by Actor, name string) error {
 	if by.is(name) {
 		return ownAccount("delete")
@@ -96,7 +96,7 @@ func ownAccount(verb string) error {
 	return fault.New(fault.Conflict, "You cannot %s your own account. Ask another administrator.", verb)
 }
 
-// onUser performs an action on a user who exists.
+// onUser performs an action on a user, after it has checked that the user exists.
 func (a *Admin) onUser(ctx context.Context, by Actor, action, name string, do func() error) error {
 	if _, err := a.Users.User(ctx, name); err != nil {
 		return err

@@ -70,7 +70,7 @@ func (a *adviser) rightType() string {
 	return "application/xml"
 }
 
-// Sizes above which readers mostly download known items.
+// Document sizes, in bytes, above which readers mostly download items that they already have.
 const (
 	bigFeed  = 512 << 10
 	hugeFeed = 2 << 20

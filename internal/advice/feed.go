@@ -11,7 +11,7 @@ import (
 // feedLevel checks the elements of the feed itself.
 func (a *adviser) feedLevel() {
 	f := a.f
-	if f.Title.Value == "" && f.Format != feed.JSONFeed { // the JSON Feed parser has reported it
+	if f.Title.Value == "" && f.Format != feed.JSONFeed { // for JSON Feed, the parser has already reported the missing title
 		a.add(LevelError, "title-missing", a.top("", ""), "The feed has no title.", "Readers list the feed under its URL, or not at all.", "Add a title.")
 	}
 	if f.Link == "" {
@@ -79,7 +79,7 @@ func (a *adviser) language() {
 	}
 	level := LevelAdvice
 	if a.f.Version == "0.91" {
-		level = LevelWarning // required there
+		level = LevelWarning // RSS 0.91 requires the language
 	}
 	a.add(level, "language-missing", a.top("", ""), "The feed does not declare its language.", "Readers must guess the language for hyphenation, speech and translation.",
 		"Add "+a.called("<language>", "xml:lang", "language")+", such as en or pt-BR.")
@@ -104,7 +104,8 @@ func (a *adviser) relative(at Place) {
 	a.add(LevelWarning, "address-relative", at, "The feed contains relative URLs.", "Readers resolve them differently, and some links are broken.", "Use absolute URLs that begin with https://.")
 }
 
-// sameAddress compares URLs without fragment and host case, and treats an empty path as /.
+// sameAddress compares two URLs. It ignores fragments and the case of the host, and treats an empty
+// path as "/".
 func sameAddress(x, y string) bool {
 	norm := func(s string) string {
 		u, err := url.Parse(strings.TrimSpace(s))
@@ -120,7 +121,7 @@ func sameAddress(x, y string) bool {
 	return norm(x) == norm(y)
 }
 
-// hasScheme reports an absolute URI.
+// hasScheme reports whether s is an absolute URI.
 func hasScheme(s string) bool {
 	s = strings.TrimSpace(s)
 	for i := 0; i < len(s); i++ {
@@ -160,7 +161,7 @@ func (a *adviser) image() {
 	}
 }
 
-// unknown reports elements without namespace that no version of the format defines.
+// unknown adds a finding for each element without a namespace that no version of the format defines.
 func (a *adviser) unknown(nodes []feed.Node, at func(name string) Place) {
 	if a.f.Format != feed.RSS && a.f.Format != feed.Atom {
 		return
@@ -178,8 +179,8 @@ func (a *adviser) unknown(nodes []feed.Node, at func(name string) Place) {
 	}
 }
 
-// hasElement reports whether feeds define an element. The parser also reports such an element as
-// unknown if another element replaced it or its content is empty.
+// hasElement reports whether any feed format defines an element. The parser also lists a defined
+// element as unknown if another element replaced it or its content is empty.
 func hasElement(name string) bool {
 	switch strings.ToLower(name) {
 	case "title", "link", "description", "language", "copyright", "managingeditor", "webmaster", "pubdate", "lastbuilddate",
@@ -190,7 +191,7 @@ func hasElement(name string) bool {
 	return false
 }
 
-// earlyLimits checks the limits of RSS 0.90 and 0.91, which readers of that time enforced.
+// earlyLimits checks the length limits of RSS 0.90 and 0.91. Readers of that time enforced them.
 //
 // spec:rss091-1999#length-limits
 // spec:rss090-1999#length-limits
@@ -274,7 +275,7 @@ func (a *adviser) hints() {
 		a.add(LevelWarning, rule, a.top("ttl", h.TTL), "A hint about when to poll the feed is invalid.", effect, "Set ttl to a number of minutes, such as 60.")
 	}
 	for _, s := range h.SkipHours {
-		// 24 is midnight in RSS 0.91.
+		// RSS 0.91 counts hours from 1 to 24, so 24 means midnight.
 		if n, err := strconv.Atoi(s); err != nil || n < 0 || n > 24 {
 			a.add(LevelWarning, rule, a.top("skiphours", s), "A hint about when to poll the feed is invalid.", effect, "Use numbers from 0 to 23 (GMT) in skipHours.")
 		}

@@ -13,24 +13,25 @@ import (
 )
 
 // docIndex contains the positions of the elements of a document, and content that the parser
-// does not preserve.
+// discards.
 type docIndex struct {
 	places   map[docKey]Place
-	linkGUID map[int]bool   // items whose guid lacks isPermaLink="false"
-	authors  map[int]string // content of RSS <author> by item
+	linkGUID map[int]bool   // key: item number; true: the guid lacks isPermaLink="false"
+	authors  map[int]string // key: item number; value: content of RSS <author>
 	editors  map[string]string
 	ascii    bool
 	known    bool
 }
 
-// docKey identifies the first element of a name in an item. Item 0 is the feed itself, and
-// the name "" is the item or feed. Names have their usual prefix.
+// docKey identifies the first element with a name in an item. Item 0 is the feed; items count from
+// 1. The name "" means the item or feed itself. Names have their usual prefix, such as itunes:image.
 type docKey struct {
 	item int
 	name string
 }
 
-// maxIndexed is the maximum number of indexed elements; findings on others name their item only.
+// maxIndexed is the maximum number of indexed elements. A finding about any further element has the
+// place of its item only.
 const maxIndexed = 50_000
 
 func indexOf(f *feed.Feed, d Delivery) docIndex {
@@ -53,7 +54,7 @@ func indexOf(f *feed.Feed, d Delivery) docIndex {
 	return x
 }
 
-// put records the first element of its name.
+// put records the place of an element, unless an element with the same key is already recorded.
 func (x *docIndex) put(k docKey, p Place) {
 	if _, ok := x.places[k]; !ok && len(x.places) < maxIndexed {
 		x.places[k] = p
@@ -62,7 +63,7 @@ func (x *docIndex) put(k docKey, p Place) {
 
 func (x *docIndex) xml(text string) {
 	r := scan.New(text, scan.Options{Depth: 100, Attributes: 256})
-	items, inside := 0, 0 // depth of the item that is open
+	items, inside := 0, 0 // depth of the open item; 0: none
 	for {
 		switch r.Next() {
 		case scan.EOF:
@@ -92,7 +93,7 @@ func (x *docIndex) xml(text string) {
 	}
 }
 
-// element records a child of an item (by its number) or of the feed (0).
+// element records a child element of an item. item is the item's number; 0: the feed.
 func (x *docIndex) element(r *scan.Reader, item int) {
 	k := docKey{item, strings.ToLower(r.Name)}
 	_, again := x.places[k]
@@ -116,7 +117,8 @@ func (x *docIndex) element(r *scan.Reader, item int) {
 	}
 }
 
-// pathOf returns the element path of the current position; item is the enclosing item, 0 for none.
+// pathOf returns the element path of the current position. item is the number of the enclosing item;
+// 0: none.
 func pathOf(r *scan.Reader, item int) string {
 	var b strings.Builder
 	for d := 1; d <= r.Depth(); d++ {
@@ -142,7 +144,7 @@ func (x *docIndex) json(text string) {
 		counted = at
 		return line
 	}
-	// The index ends at the first invalid JSON.
+	// An error is ignored: the index then ends at the first invalid JSON.
 	_ = object(dec, func(name string) (bool, error) {
 		x.put(docKey{0, ""}, Place{Line: 1})
 		x.put(docKey{0, name}, Place{here(), name, ""})
@@ -167,11 +169,11 @@ func (x *docIndex) json(text string) {
 	})
 }
 
-// errNoObject ends the index where an object is missing.
+// errNoObject stops the indexing at a value that is not an object.
 var errNoObject = errors.New("expected a JSON object")
 
-// object calls member for each name of the next object. It skips the value
-// unless member reports that it has read it.
+// object calls member for each name in the next JSON object. member reports whether it has read the
+// value; otherwise object skips the value.
 func object(dec *json.Decoder, member func(name string) (read bool, err error)) error {
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return cmp.Or(err, errNoObject)
@@ -181,7 +183,7 @@ func object(dec *json.Decoder, member func(name string) (read bool, err error)) 
 		if err != nil {
 			return err
 		}
-		name, _ := t.(string) // object names are always strings
+		name, _ := t.(string) // JSON object names are always strings
 		read, err := member(name)
 		if err != nil {
 			return err

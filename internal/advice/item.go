@@ -63,7 +63,7 @@ func (a *adviser) noID(i int, it *feed.Item) {
 	case a.f.Format == feed.Atom:
 		a.add(LevelError, "entry-id-missing", a.item(i, "", it.Title.Value), "Entries have no <id>.", "Some readers refuse the entries; others show them again after each change.", "Add <id>, a URI that never changes.")
 	case a.f.Format == feed.JSONFeed:
-		// The parser has reported it.
+		// The parser has already reported a missing id in JSON Feed.
 	case a.f.Version == "1.0":
 		a.add(LevelAdvice, "about-missing", a.item(i, "", it.Link), "Items have no rdf:about.", "Readers identify items by their link.", "Add rdf:about with the link.")
 	case weak && !a.old():
@@ -91,7 +91,7 @@ func (a *adviser) dates(i int, it *feed.Item) {
 		date    feed.Date
 		element string
 	}{{it.Published, a.called("pubdate", "published", "date_published")}, {it.Updated, a.called("dc:date", "updated", "date_modified")}} {
-		// One day of tolerance, because time zones are often wrong.
+		// Dates up to one day in the future are accepted, because time zones are often wrong.
 		if !d.date.UTC.IsZero() && d.date.UTC.After(a.d.Now.Add(24*time.Hour)) {
 			a.add(LevelWarning, "date-future", a.item(i, d.element, d.date.Raw), "Dates are in the future.", "Readers hide the item until that date, or show it above all others.", "Use the date of publication, and publish scheduled items on their date.")
 		}
@@ -172,8 +172,8 @@ func (a *adviser) markup(i int, element string, t feed.Text) {
 	}
 }
 
-// scanHTML returns the first script, frame or form, the first relative URL, and the
-// first http image in a text.
+// scanHTML returns the first script, frame or form, the first relative URL, and the first image with
+// an http URL in a text.
 func scanHTML(s string) (active, relative, insecure string) {
 	for {
 		i := strings.IndexByte(s, '<')
@@ -209,7 +209,7 @@ func scanHTML(s string) (active, relative, insecure string) {
 	}
 }
 
-// attrOf returns the value of an attribute; s is the tag after its name.
+// attrOf returns the value of an attribute. s is the part of a tag after the tag's name.
 func attrOf(s, name string) string {
 	for {
 		i := strings.Index(s, name)
@@ -234,7 +234,7 @@ func attrOf(s, name string) string {
 	}
 }
 
-// isRelative reports whether a URL needs a base. Fragment-only links stay in the page
+// isRelative reports whether a URL needs a base URL. Fragment-only links point into the same page
 // and do not count.
 func isRelative(s string) bool {
 	s = strings.TrimSpace(s)

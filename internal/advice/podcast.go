@@ -52,7 +52,8 @@ func (a *adviser) directory(t *feed.ITunes) {
 	want(t.Owner != nil && t.Owner.Email != "", LevelAdvice, "owner", "Directories cannot verify that you own the podcast.")
 }
 
-// isPodcast reports whether half of the items have audio or video, or one in a feed with iTunes elements.
+// isPodcast reports whether a feed is a podcast: half of its items have audio or video, or one item
+// has and the feed has iTunes elements.
 func isPodcast(f *feed.Feed) bool {
 	n := 0
 	for i := range f.Items {

@@ -1,5 +1,5 @@
-// Package advice lists the problems of a feed for its publisher, their effect in
-// readers, and how to fix them. Start with [On].
+// Package advice lists the problems of a feed for its publisher. Each finding states the effect in
+// readers and how to fix the problem. Start with [On].
 package advice
 
 import (
@@ -17,45 +17,44 @@ import (
 // Level is the severity of a finding.
 type Level string
 
-// The levels, the worst first.
+// Levels, most severe first.
 const (
 	LevelError   Level = "error"   // some readers refuse the feed, or lose items
-	LevelWarning Level = "warning" // readers work around it, each differently
+	LevelWarning Level = "warning" // readers work around the problem in different ways
 	LevelAdvice  Level = "advice"  // valid, but could be improved
 )
 
-// Finding is one problem or possible improvement of a feed, with all its
-// places.
+// Finding is one problem or possible improvement of a feed, with all its places in the document.
 type Finding struct {
 	Level   Level   `json:"level"`
-	Rule    string  `json:"rule"`             // stable, for programs: "guid-missing"
+	Rule    string  `json:"rule"`             // stable identifier for programs: "guid-missing"
 	Problem string  `json:"problem"`          // what is wrong
-	Effect  string  `json:"effect"`           // what readers do with it
-	Fix     string  `json:"mend"`             // what to do
+	Effect  string  `json:"effect"`           // what readers do because of the problem
+	Fix     string  `json:"mend"`             // how to fix the problem
 	Count   int     `json:"count"`            // number of places
-	Places  []Place `json:"places,omitempty"` // the first maxPlaces
+	Places  []Place `json:"places,omitempty"` // at most maxPlaces places
 }
 
 // Place is a position in a document.
 type Place struct {
-	Line int    `json:"line,omitempty"` // from 1; 0: unknown
-	Path string `json:"path,omitempty"` // element path: rss/channel/item[3]/guid
-	Text string `json:"text,omitempty"` // the content there, or how the parser read it
+	Line int    `json:"line,omitempty"` // line number from 1; 0: unknown
+	Path string `json:"path,omitempty"` // element path, such as rss/channel/item[3]/guid
+	Text string `json:"text,omitempty"` // the content at this place, or the value that the parser read
 }
 
 // maxPlaces is the maximum number of places of a finding.
 const maxPlaces = 5
 
-// Delivery contains optional input of [On]. Zero fields are ignored.
+// Delivery contains optional input of [On]. Zero fields are unknown and cause no findings.
 type Delivery struct {
 	Document   []byte      // original bytes, for line numbers and content that the parser drops
 	URL        string      // URL of the document
 	Header     http.Header // response headers
 	Compressed bool        // the response had a Content-Encoding
-	// Revalidated is the status of a second request with the validators of the first
-	// one; 304 is correct.
+	// Revalidated is the HTTP status of a second request that sent the validators of the first
+	// response. 304 is the correct status.
 	Revalidated int
-	Now         time.Time // later dates are in the future
+	Now         time.Time // dates after Now count as future dates
 }
 
 // On returns the findings about a feed, most severe first. They include the parser's repairs
@@ -111,11 +110,11 @@ type adviser struct {
 	f     *feed.Feed
 	d     Delivery
 	list  []Finding
-	rules map[string]int // index in list by rule
+	rules map[string]int // key: rule; value: index in list
 	index docIndex
 }
 
-// add adds one place to the finding of a rule.
+// add adds one place to the finding of a rule, and creates the finding if necessary.
 func (a *adviser) add(level Level, rule string, at Place, problem, effect, fix string) {
 	i, ok := a.rules[rule]
 	if !ok {
@@ -148,7 +147,7 @@ func (a *adviser) isRDF() bool {
 	return a.f.Format == feed.RSS && (a.f.Version == "0.90" || a.f.Version == "1.0")
 }
 
-// old reports whether the format has no item ids and mostly no dates.
+// old reports whether the feed's format has no item ids and mostly no dates.
 func (a *adviser) old() bool {
 	switch a.f.Format {
 	case feed.RSS:
@@ -170,7 +169,8 @@ func (a *adviser) called(rss, atom, json string) string {
 	return rss
 }
 
-// item returns the place of an element of an item, or of the item if it lacks the element.
+// item returns the place of an element in item i. If the element is missing, item returns the place
+// of the item itself.
 func (a *adviser) item(i int, element, text string) Place {
 	for _, k := range []docKey{{i + 1, element}, {i + 1, ""}} {
 		if p, ok := a.index.places[k]; ok {
@@ -184,7 +184,8 @@ func (a *adviser) item(i int, element, text string) Place {
 	return Place{Path: "item[" + strconv.Itoa(i+1) + "]", Text: text}
 }
 
-// top returns the place of an element of the feed, or of the feed if it lacks the element.
+// top returns the place of an element of the feed. If the element is missing, top returns the place
+// of the feed itself.
 func (a *adviser) top(element, text string) Place {
 	for _, k := range []docKey{{0, element}, {0, ""}} {
 		if p, ok := a.index.places[k]; ok {
@@ -199,7 +200,7 @@ func (a *adviser) top(element, text string) Place {
 func (a *adviser) problems() {
 	for _, p := range a.f.Problems {
 		if p.Kind == feed.ProblemType {
-			continue // http reports it with the right type
+			continue // the method http reports this problem with the correct media type
 		}
 		level, problem, effect, fix := problemAdvice(p.Kind)
 		at := Place{p.Line, p.Path, p.Message}

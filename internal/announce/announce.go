@@ -18,9 +18,9 @@ import (
 
 // Sender pings one target. Package publishhttp implements it.
 type Sender interface {
-	// Send reports n to s and returns the target's own reply. Errors: fault.Refused, Invalid and
-	// Gone mean that the target rejected the ping; Unavailable means that this server cannot send
-	// now; any other error means that the target was unreachable or requests a pause until
+	// Send sends n to the target s and returns the target's own reply. Errors: fault.Refused, Invalid
+	// and Gone mean that the target rejected the ping. Unavailable means that this server cannot send
+	// now. Any other error means that the target was unreachable or requests a pause until
 	// RetryAfter.
 	Send(ctx context.Context, s Target, n News) (reply string, err error)
 }
@@ -37,8 +37,8 @@ type News struct {
 
 // Options are the options of an [Announcer]. Zero fields mean the default in brackets.
 type Options struct {
-	Timeout time.Duration   // of one ping [30 s]
-	Retry   []time.Duration // waits after failures; the last one repeats [5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h]
+	Timeout time.Duration   // time limit of one ping [30 s]
+	Retry   []time.Duration // pauses after failures in a row; the last one repeats [5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h]
 	GiveUp  time.Duration   // time after the save at which retries stop [7 days]
 	AtOnce  int             // concurrent pings [32]
 	PerHost int             // concurrent pings to one host [4]
@@ -53,13 +53,13 @@ type Announcer struct {
 	Send  Sender
 	// Targets returns the current ping targets of a user.
 	Targets func(ctx context.Context, user string) ([]Target, error)
-	// Own reports a URL of this server. The hub here already has the change, so own URLs are never
-	// pinged. nil: no URL is own.
+	// Own reports whether a URL belongs to this server. Own URLs are never pinged, because this
+	// server's hub already knows about the change. nil: no URL is own.
 	Own     func(url string) bool
 	Bus     *event.Bus         // nil: no events are published
-	TopicID func(string) int64 // topic number in events; nil: none
+	TopicID func(string) int64 // topic number in events; nil: events have none
 	Now     func() time.Time   // nil: time.Now
-	Log     *slog.Logger       // nil is silent
+	Log     *slog.Logger       // nil: no log
 	Options Options
 
 	once    sync.Once
@@ -90,8 +90,8 @@ func (a *Announcer) init() {
 // now returns the current time in the precision of the store: milliseconds, UTC.
 func (a *Announcer) now() time.Time { return a.Now().UTC().Truncate(time.Millisecond) }
 
-// Saved schedules a ping of every target of the user. The pending pings are on disk when it returns
-// nil. Repeating a version changes nothing.
+// Saved schedules a ping of every target of the user. When Saved returns nil, the pending pings are
+// on disk. Repeated calls with the same version have no effect.
 //
 // spec:cloudburst#ping-targets-durable
 func (a *Announcer) Saved(ctx context.Context, n News) error {
@@ -116,7 +116,7 @@ func (a *Announcer) Saved(ctx context.Context, n News) error {
 		}
 		o.Version, o.Name, o.Home, o.SavedAt = n.Version, n.Name, n.Home, n.SavedAt.UTC().Truncate(time.Millisecond)
 		o.Refused, o.GaveUp = 0, false
-		if o.Lease == 0 { // the running ping schedules the next one
+		if o.Lease == 0 { // a leased row has a ping in progress, which schedules the next ping
 			o.DueAt = date.Later(now, o.RetryAt)
 		}
 		return Keep, nil
@@ -131,7 +131,7 @@ func (a *Announcer) Saved(ctx context.Context, n News) error {
 // configured.
 func (a *Announcer) List(ctx context.Context, q Query) (list []PendingTarget, err error) {
 	a.init()
-	named := map[string][]Target{} // targets by user
+	named := map[string][]Target{} // key: user name; value: the user's targets
 	for {
 		batch, err := a.Store.Targets(ctx, q)
 		if err != nil {
@@ -145,7 +145,7 @@ func (a *Announcer) List(ctx context.Context, q Query) (list []PendingTarget, er
 				}
 				named[o.User] = known
 			}
-			if a.wanted(o, known) || o.Lease != 0 { // the running ping deletes the row itself
+			if a.wanted(o, known) || o.Lease != 0 { // the ping in progress deletes a leased row itself
 				list = append(list, o)
 			} else {
 				a.drop(ctx, o)
@@ -179,9 +179,9 @@ func (a *Announcer) Tidy(ctx context.Context) error {
 	}
 }
 
-// Retry makes pings due that did not deliver the newest version, including abandoned ones. target
-// limits it to one target, named by its URL or by kind and URL; "" means all. It returns the number
-// of pings.
+// Retry schedules new pings at once for rows whose target has not accepted the newest version,
+// including abandoned rows. target is a URL, or kind and URL, and limits Retry to one target; ""
+// means all targets. Retry returns the number of scheduled pings.
 func (a *Announcer) Retry(ctx context.Context, target string) (int, error) {
 	a.init()
 	q, n := Query{Pending: true, Limit: 1000}, 0
@@ -203,7 +203,7 @@ func (a *Announcer) Retry(ctx context.Context, target string) (int, error) {
 				return Leave, nil
 			}
 			o.Tries, o.Refused, o.GaveUp, o.RetryAt = 0, 0, false, time.Time{}
-			// GiveUp counts from now, because the operator requested the retry.
+			// The retry period starts again now, because the operator requested the retry.
 			o.SavedAt = date.Later(o.SavedAt, now)
 			if o.Lease == 0 {
 				o.DueAt = now
@@ -218,7 +218,7 @@ func (a *Announcer) Retry(ctx context.Context, target string) (int, error) {
 	}
 }
 
-// notify sends the ping of a claimed row.
+// notify sends the ping of a leased row.
 func (a *Announcer) notify(ctx context.Context, o PendingTarget) {
 	s, err := ParseTarget(o.Target)
 	if err == nil {
@@ -231,7 +231,7 @@ func (a *Announcer) notify(ctx context.Context, o PendingTarget) {
 			err = fault.New(fault.NotFound, "%s is no longer a ping target.", o.Target)
 		}
 	}
-	if err != nil { // the target is no longer configured
+	if err != nil { // the user no longer has this target
 		a.drop(ctx, o)
 		return
 	}
@@ -243,7 +243,7 @@ func (a *Announcer) notify(ctx context.Context, o PendingTarget) {
 	switch {
 	case err == nil:
 		a.settle(ctx, o, func(now *PendingTarget) *event.Event { return a.succeeded(now, o.Version, reply, s, took) })
-	case ctx.Err() != nil: // shutdown is not a failure of the target
+	case ctx.Err() != nil: // a shutdown is not a failure of the target
 		a.settle(ctx, o, func(now *PendingTarget) *event.Event { now.DueAt = a.now(); return nil })
 	default:
 		a.settle(ctx, o, func(now *PendingTarget) *event.Event { return a.failed(now, o.Version, err, s, took) })
@@ -274,7 +274,7 @@ func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target,
 	wait, code := a.wait(o.Tries), fault.CodeOf(err)
 	newer := o.Version > version
 	switch {
-	case code == fault.Unavailable: // nothing was sent, so this is not a failure of the target
+	case code == fault.Unavailable: // nothing was sent, so the target has not failed
 		o.Tries--
 	case code == fault.Refused || code == fault.Invalid || code == fault.Gone:
 		if !newer {
@@ -305,7 +305,7 @@ func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target,
 
 func (a *Announcer) maxWait() time.Duration { return a.Options.Retry[len(a.Options.Retry)-1] }
 
-// wait returns the pause after this number of failures in a row.
+// wait returns the pause after the given number of failures in a row.
 func (a *Announcer) wait(failures int) time.Duration {
 	return a.Options.Retry[min(max(failures, 1), len(a.Options.Retry))-1]
 }
@@ -338,7 +338,7 @@ func (a *Announcer) settle(ctx context.Context, was PendingTarget, do func(o *Pe
 		}
 		return Keep, events
 	})
-	if err != nil { // the lease expires, and the ping is sent again
+	if err != nil { // the lease expires, and another run sends the ping again
 		a.Log.WarnContext(ctx, "cannot store the result of a ping", "target", was.Target, "topic", was.Topic, "err", err)
 		return
 	}

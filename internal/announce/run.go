@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	leaseMargin = 15 * time.Second // lease time beyond the longest ping
-	deferFor    = 2 * time.Second  // delay of a ping whose host is at its limit
+	leaseMargin = 15 * time.Second // how much longer a lease is than the longest ping
+	deferFor    = 2 * time.Second  // delay of a ping whose host has reached its limit
 )
 
 // Wake makes Run check for due rows.
@@ -21,18 +21,19 @@ func (a *Announcer) Wake() {
 	lease.Wake(a.wakeups)
 }
 
-// Run sends pings until ctx ends. It returns when all pings in progress are settled or given back.
+// Run sends pings until ctx ends. It returns when each ping in progress has a recorded result or has
+// released its row.
 func (a *Announcer) Run(ctx context.Context) error {
 	a.init()
 	loop := lease.Loop[PendingTarget]{
 		Claim: a.Store.ClaimTargets, Next: a.Store.NextTarget, GiveBack: a.giveBack,
 		Admit: func(o PendingTarget, now time.Time) (time.Time, bool) {
-			// A deferred row does not block the claim of other rows.
+			// A ping of a busy host is deferred, so that its row does not block other rows.
 			_, ok := a.active.Acquire(targetHost(o))
 			return now.Add(deferFor), ok
 		},
 		Do: func(ctx context.Context, o PendingTarget) {
-			defer a.Wake() // a version saved during the ping is due now
+			defer a.Wake() // a newer version that was saved during the ping is due now
 			defer a.active.Release(targetHost(o))
 			a.notify(ctx, o)
 		},

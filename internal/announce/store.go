@@ -10,7 +10,7 @@ import (
 // Key identifies the ping of one target about one feed.
 type Key struct {
 	User   string
-	Target string // as written by [Target.String]
+	Target string // kind and URL, as formatted by [Target.String]
 	Topic  string // URL of the feed
 }
 
@@ -19,13 +19,13 @@ type PendingTarget struct {
 	Key
 	Version  int64     // newest version to report
 	Notified int64     // last version that the target accepted; 0: none
-	DueAt    time.Time // next attempt; while leased, when the lease expires; zero: never
+	DueAt    time.Time // next attempt; for a leased row, the end of the lease; zero: no attempt is scheduled
 	Tries    int       // failures in a row
 	Lease    int64     // number of the lease; 0: not leased
 	Note
 }
 
-// Note is the rest of a row. It is stored as JSON.
+// Note contains the other fields of a row. It is stored as JSON.
 type Note struct {
 	Name    string    `json:"name,omitempty"`    // title of the feed
 	Home    string    `json:"home,omitempty"`    // page that the feed belongs to
@@ -33,42 +33,42 @@ type Note struct {
 	LastAt  time.Time `json:"last_at,omitzero"`  // last attempt
 	Last    string    `json:"last,omitempty"`    // result of the last attempt, one sentence
 	OK      bool      `json:"ok,omitempty"`      // whether the last attempt succeeded
-	Refused int       `json:"refused,omitempty"` // how often the target rejected Version
+	Refused int       `json:"refused,omitempty"` // number of times that the target rejected Version
 	GaveUp  bool      `json:"gave_up,omitempty"` // retries of Version have stopped
-	RetryAt time.Time `json:"not_yet,omitzero"`  // requested by the target with Retry-After
+	RetryAt time.Time `json:"not_yet,omitzero"`  // earliest next attempt, from the target's Retry-After
 }
 
 // Verdict decides what happens to a row.
 type Verdict int
 
-// Verdicts.
+// Verdicts on a row.
 const (
-	Leave  Verdict = iota // unchanged; a missing row is not created
+	Leave  Verdict = iota // do not change the row, and do not create a missing row
 	Keep                  // store the changed row
 	Delete                // delete the row
 )
 
 // Query selects rows, in the order of their Keys.
 type Query struct {
-	User    string // "": all users
+	User    string // owner of the rows; "": all users
 	Pending bool   // only rows whose Version was not accepted yet
 	After   Key    // last key of the previous batch
-	Limit   int    // at most 1,000; 0 means 100
+	Limit   int    // maximum number of rows, up to 1,000; 0: 100
 }
 
-// Store is the database interface of announcements. Each method is one transaction, which is on
-// disk when it returns nil. Times are stored in milliseconds, UTC. Errors are fault.Unavailable
-// when the database is unreachable or full.
+// Store is the database interface of announcements. Each method is one transaction. When a method
+// returns nil, its changes are on disk. Times are stored in milliseconds, UTC. fault.Unavailable:
+// the database is unreachable or full.
 type Store interface {
 	// ChangeTargets changes rows. It calls change for each key with the stored row, or with a row
-	// that has only its Key. change may be called several times for one key; only the result of the
-	// last call is stored. The events are written with the changes.
+	// that has only its Key. ChangeTargets may call change several times for one key; it stores only
+	// the result of the last call. It writes the events in the same transaction.
 	ChangeTargets(ctx context.Context, keys []Key, change func(o *PendingTarget, found bool) (Verdict, []event.Event)) error
-	// ClaimTargets claims up to limit due rows, oldest first: it sets their DueAt to until and
-	// their Lease to lease.
+	// ClaimTargets leases up to limit due rows, oldest first: it sets their DueAt to until and their
+	// Lease to lease.
 	ClaimTargets(ctx context.Context, now, until time.Time, limit int, lease int64) ([]PendingTarget, error)
 	// Targets lists rows.
 	Targets(ctx context.Context, q Query) ([]PendingTarget, error)
-	// NextTarget returns when the next row is due, or the zero time.
+	// NextTarget returns when the next row is due; the zero time means that no row is due.
 	NextTarget(ctx context.Context) (time.Time, error)
 }

@@ -8,23 +8,23 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Kinds of ping target: the protocol of the ping.
+// Kinds of ping targets. The kind selects the protocol of the ping.
 const (
 	RSSCloud        = "rsscloud"         // rssCloud form post: url=…
 	RSSCloudRPC     = "rsscloud-xmlrpc"  // rssCloud.ping over XML-RPC
 	Weblogs         = "weblogs"          // weblogUpdates.ping over XML-RPC
 	WeblogsExtended = "weblogs-extended" // weblogUpdates.extendedPing over XML-RPC
-	Get             = "get"              // GET of the URL; {0} is the feed's title and {1} its URL
-	WebSub          = "websub"           // hub.mode=publish
+	Get             = "get"              // GET request; {0} in the URL stands for the feed's title and {1} for its URL
+	WebSub          = "websub"           // WebSub publish request (hub.mode=publish)
 )
 
 // MaxURL is the maximum length of a target's URL in bytes.
 const MaxURL = 1024
 
-// MaxOwn is the maximum number of targets of one author, in addition to those of the server.
+// MaxOwn is the maximum number of an author's own targets. The targets of the server do not count.
 const MaxOwn = 10
 
-// Kinds lists the kinds in their written form.
+// Kinds lists the kinds as users write them.
 func Kinds() []string {
 	return []string{RSSCloud, RSSCloudRPC, Weblogs, WeblogsExtended, Get, WebSub}
 }
@@ -76,8 +76,8 @@ func (s Target) check() error {
 	return nil
 }
 
-// ParseTargets parses a comma-separated list, as in settings. An empty text is an empty list.
-// Duplicates are removed.
+// ParseTargets parses a comma-separated list of targets, as in settings. An empty text gives an
+// empty list. Duplicates are removed.
 func ParseTargets(list string) ([]Target, error) {
 	var all []string
 	for part := range strings.SplitSeq(list, ",") {
@@ -88,7 +88,7 @@ func ParseTargets(list string) ([]Target, error) {
 	return parseAll(all)
 }
 
-// ParseOwn parses the targets of one author, at most MaxOwn.
+// ParseOwn parses an author's own targets, at most MaxOwn.
 func ParseOwn(list []string) ([]Target, error) {
 	if len(list) > MaxOwn {
 		return nil, fault.New(fault.Invalid, "There are %d ping targets; an author can have at most %d.", len(list), MaxOwn)

@@ -10,25 +10,25 @@ type Kind string
 
 // Kinds of clients.
 const (
-	Service Kind = "service" // fetches for many subscribers and declares how many
+	Service Kind = "service" // fetches for many subscribers and declares their number
 	Program Kind = "program" // feed reader of one person
 	Browser Kind = "browser" // web browser
 	Robot   Kind = "robot"   // search engines, validators, monitors
-	Secret  Kind = "secret"  // opened a private feed with a secret
+	Secret  Kind = "secret"  // any client that opened a private feed with a secret
 )
 
-// Agent is the parsed User-Agent of a client.
+// Agent describes a client by its User-Agent.
 type Agent struct {
-	Name        string // without the version; at most 60 bytes; "" if unknown
+	Name        string // name without version, at most 60 bytes; "": unknown
 	Kind        Kind   // Service, Program, Browser or Robot
-	Subscribers int64  // declared by a Service
-	FeedID      string // declared by a Service to distinguish feeds; "" if absent
+	Subscribers int64  // number that a Service declares
+	FeedID      string // identifier by which a Service distinguishes feeds; "": none
 }
 
 const (
-	maxAgentBytes = 512        // parsed bytes of a User-Agent
-	maxNameBytes  = 60         // bytes
-	maxDeclared   = 50_000_000 // larger declared numbers are ignored
+	maxAgentBytes = 512        // length of the parsed beginning of a User-Agent, in bytes
+	maxNameBytes  = 60         // maximum length of a name, in bytes
+	maxDeclared   = 50_000_000 // a larger declared number of subscribers is ignored
 )
 
 // ParseAgent parses a User-Agent. Services declare their number of subscribers in many forms: "500
@@ -71,7 +71,7 @@ func containsAny(s string, words ...string) bool {
 func declaredSubscribers(lower string) (int64, bool) {
 	for _, form := range []struct {
 		word   string
-		before bool // "12 word"
+		before bool // the number can precede the word: "12 subscribers"
 		after  string
 	}{
 		{"subscribers", true, ":= "}, {"subscriber(s)", true, ":="}, {"subscriber", true, ":="},
@@ -111,7 +111,7 @@ func numberBefore(s string) (int64, bool) {
 		start--
 	}
 	if start > 0 && (isLetter(s[start-1]) || strings.IndexByte("./-", s[start-1]) >= 0) {
-		return 0, false // part of a version or a name
+		return 0, false // the number belongs to a version or a name
 	}
 	return number(s[start:])
 }
@@ -159,7 +159,8 @@ func number(s string) (int64, bool) {
 	return n, found
 }
 
-// feedID returns the identifier by which a service distinguishes its copies of a feed.
+// feedID returns the identifier in a User-Agent by which a service distinguishes its copies of a
+// feed.
 func feedID(lower string) string {
 	for _, word := range []string{"feed-id", "feedid", "feed id"} {
 		_, rest, ok := strings.Cut(lower, word)

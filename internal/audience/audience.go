@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/date"
 )
 
-// Window is the time after its last request for which a client is counted.
+// Window is the period for which a client is counted after its last request.
 const Window = 7 * 24 * time.Hour
 
 // Names of a user's public and private feed, as in package author.
@@ -28,21 +28,22 @@ type Audience struct {
 	Store Store
 	Key   []byte // HMAC key for client addresses; the same on all nodes
 	Now   func() time.Time
-	Log   *slog.Logger // nil is silent
+	Log   *slog.Logger // nil: no log
 
-	// Push returns the active subscriptions to a user's public feed in all formats; nil: none.
+	// Push returns the active subscriptions to a user's public feed in all formats; nil: there are
+	// none.
 	Push func(ctx context.Context, user string) ([]Subscriber, error)
 	// Here returns the people of this server who follow a user; nil: unknown.
 	Here func(ctx context.Context, user string) (Here, error)
 	// Mail counts the subscribers of a user by e-mail; nil: unknown.
 	Mail func(ctx context.Context, user string) (Mail, error)
-	// Keep is the retention of daily counts [90 days].
+	// Keep is the time after which daily counts are deleted [90 days].
 	Keep time.Duration
 
 	mu        sync.Mutex
 	waiting   map[readerKey]*Seen
 	agents    map[string]Agent
-	from      map[string]int // entries of waiting, by the first client address
+	from      map[string]int // key: first client address; value: number of entries in waiting
 	flush     sync.Mutex
 	uncounted int64
 }
@@ -59,17 +60,17 @@ type Subscriber struct {
 type Hit struct {
 	Agent    string // User-Agent
 	Addr     netip.Addr
-	Form     string // format; "": as saved
+	Form     string // requested format; "": the format in which the feed was saved
 	Selector string // selector of the secret that opened a private feed
 	Status   int    // HTTP status of the response
 }
 
 const (
-	maxWaiting = 20_000 // clients not written to the store yet
-	maxFrom    = 100    // of these, from one address, so invented names cannot fill the store
-	maxAgents  = 4_096  // cached parsed User-Agents
+	maxWaiting = 20_000 // maximum number of clients in memory that are not yet in the store
+	maxFrom    = 100    // maximum of waiting clients from one address, because a client can invent names
+	maxAgents  = 4_096  // maximum number of cached parsed User-Agents
 	flushEvery = 10 * time.Second
-	maxSeen    = 100_000 // counted clients of a feed
+	maxSeen    = 100_000 // maximum number of counted clients of a feed
 	keepDays   = 90 * 24 * time.Hour
 )
 
@@ -77,8 +78,8 @@ func (a *Audience) now() time.Time {
 	return date.Now(a.Now)
 }
 
-// Hit counts a request for a feed ("alice/rss"). It never waits for the store. Requests beyond the
-// memory limits are not counted.
+// Hit counts a request for a feed. feed has the form "alice/rss". Hit never waits for the store. It
+// ignores requests beyond the memory limits.
 func (a *Audience) Hit(feed string, h Hit) {
 	if h.Status >= 400 {
 		return
@@ -136,8 +137,8 @@ func (a *Audience) identify(feed string, h Hit, agent Agent) Seen {
 	return s
 }
 
-// address returns a keyed hash of the client's network: the address for IPv4, the /64 for IPv6,
-// which is one customer's network.
+// address returns a keyed hash of the client's network. The network of an IPv4 client is its
+// address. The network of an IPv6 client is its /64 prefix, which usually belongs to one customer.
 func (a *Audience) address(addr netip.Addr) string {
 	addr = addr.Unmap().WithZone("")
 	if addr.Is6() {
@@ -178,7 +179,7 @@ func (a *Audience) Flush(ctx context.Context) error {
 	return err
 }
 
-// putBack returns counts that could not be written to the waiting ones.
+// putBack returns counts to the waiting list after the store could not write them.
 func (a *Audience) putBack(list []Seen) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -196,7 +197,7 @@ func (a *Audience) putBack(list []Seen) {
 	}
 }
 
-// Run flushes every few seconds until ctx ends, and once more at the end.
+// Run calls Flush every few seconds until ctx ends, and once more at the end.
 func (a *Audience) Run(ctx context.Context) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()

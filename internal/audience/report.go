@@ -11,7 +11,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Report is the audience of a user's feeds. Readers is the sum of its parts.
+// Report is the audience of a user's feeds. Readers is the sum of the Readers fields of Services,
+// Programs, Push and Private.
 type Report struct {
 	User       string    `json:"user"`
 	At         time.Time `json:"at"`
@@ -26,12 +27,12 @@ type Report struct {
 	Mail     Mail           `json:"mail"`
 
 	NotCounted NotCounted `json:"not_counted"`
-	Formats    []Count    `json:"formats"` // readers of services and programs by format
-	Days       []Day      `json:"days"`    // oldest first, today last
-	Partial    bool       `json:"partial"` // there are more clients than the report reads
+	Formats    []Count    `json:"formats"` // readers that fetch with services and programs, by format
+	Days       []Day      `json:"days"`    // oldest day first; the last day is today
+	Partial    bool       `json:"partial"` // the feeds have more clients than the report evaluates
 }
 
-// Services fetch for many subscribers and declare how many.
+// Services are clients that fetch for many subscribers and declare their number.
 type Services struct {
 	Readers int64        `json:"readers"`
 	List    []ServiceRow `json:"list"`
@@ -48,34 +49,36 @@ type ServiceRow struct {
 // Programs are feed readers, each counted as one person.
 type Programs struct {
 	Readers int64   `json:"readers"`
-	Once    int64   `json:"once"` // of Readers: sent only one request so far
-	List    []Count `json:"list"` // number of readers by name of the program
+	Once    int64   `json:"once"` // how many of Readers have sent only one request so far
+	List    []Count `json:"list"` // number of readers for each program name
 }
 
 // Push counts subscriptions to notifications.
 type Push struct {
 	Subscriptions int64   `json:"subscriptions"`
 	Readers       int64   `json:"readers"` // subscribers not counted as services or programs
-	List          []Count `json:"list"`    // subscriptions by protocol
+	List          []Count `json:"list"`    // number of subscriptions for each protocol
 }
 
-// PrivateReaders are readers with their own secret.
+// PrivateReaders are readers that open a private feed with their own secret.
 type PrivateReaders struct {
-	Readers int64 `json:"readers"` // with a used secret
+	Readers int64 `json:"readers"` // number of secrets that were used
 }
 
-// Here are the people of this server who follow the user. Readers counts them as one of the Services.
+// Here are the people of this server who follow the user. The total Report.Readers already contains
+// them, because this server counts as one of the Services.
 type Here struct {
 	Followers int64    `json:"followers"`
-	Names     []string `json:"names"` // of those who show it
+	Names     []string `json:"names"` // followers who show publicly that they follow the user
 }
 
-// Mail counts the addresses that receive the posts by e-mail. Readers does not count them.
+// Mail counts the addresses that receive the posts by e-mail. The total Report.Readers does not
+// include them.
 type Mail struct {
-	Each    int64 `json:"each"` // each post at once
+	Each    int64 `json:"each"` // addresses that receive each post at once
 	Daily   int64 `json:"daily"`
 	Weekly  int64 `json:"weekly"`
-	Waiting int64 `json:"waiting"` // not confirmed yet
+	Waiting int64 `json:"waiting"` // addresses that are not confirmed yet
 }
 
 // Total returns the number of confirmed addresses.
@@ -93,9 +96,9 @@ type Count struct {
 	N    int64  `json:"n"`
 }
 
-const maxListed = 50 // rows of each list in a Report
+const maxListed = 50 // maximum number of rows in each list of a Report
 
-// Report returns the audience of a user, with days of history.
+// Report returns the audience of a user. days is the length of the daily history.
 func (a *Audience) Report(ctx context.Context, user string, days int) (Report, error) {
 	if err := a.Flush(ctx); err != nil {
 		return Report{}, err
@@ -181,7 +184,7 @@ func (r *Report) addRequests(list []Seen) {
 
 func named(name string) string { return cmp.Or(name, "without a name") }
 
-// counts returns m as a list, largest number first, cut to maxListed.
+// counts converts m to a list of at most maxListed rows, largest number first.
 func counts(m map[string]int64) []Count {
 	list := make([]Count, 0, len(m))
 	for name, n := range m {
@@ -207,7 +210,7 @@ func (a *Audience) addPush(r *Report, subs []Subscriber, seen []Seen) {
 	for _, s := range subs {
 		r.Push.Subscriptions++
 		protocols[s.Protocol]++
-		if hosts[s.Host] { // same program with several protocols or formats
+		if hosts[s.Host] { // the same program can subscribe with several protocols or formats
 			continue
 		}
 		hosts[s.Host] = true
@@ -224,8 +227,8 @@ func (a *Audience) addPush(r *Report, subs []Subscriber, seen []Seen) {
 	r.Push.List = counts(protocols)
 }
 
-// plainName returns a service's name in the form of siteName: "Feedbin.com" and "feedbin" are
-// equal.
+// plainName normalizes a service's name so that it can be compared with siteName: "Feedbin.com" and
+// "feedbin" give the same result.
 func plainName(name string) string {
 	name, _, _ = strings.Cut(strings.ToLower(name), " ")
 	if site := siteName(name); site != "" {
@@ -234,7 +237,7 @@ func plainName(name string) string {
 	return name
 }
 
-// siteName returns the label before the top-level domain of a host name, or "".
+// siteName returns the label before the top-level domain of a host name; "": there is none.
 func siteName(host string) string {
 	labels := strings.Split(strings.TrimSuffix(strings.ToLower(host), "."), ".")
 	if len(labels) < 2 {
@@ -243,7 +246,7 @@ func siteName(host string) string {
 	return labels[len(labels)-2]
 }
 
-// day returns the report as the count of today.
+// day converts the report to the counts of today.
 func (r *Report) day(user string, now time.Time) Day {
 	return Day{
 		Feed: user, Day: now.Truncate(24 * time.Hour), Readers: r.Readers, Services: r.Services.Readers,
@@ -251,7 +254,7 @@ func (r *Report) day(user string, now time.Time) Day {
 	}
 }
 
-// history returns the daily counts; the last one is today.
+// history returns the daily counts of the last days; the last entry is today.
 func (a *Audience) history(ctx context.Context, user string, days int, today Day) ([]Day, error) {
 	since := today.Day.AddDate(0, 0, -max(days-1, 0))
 	list, err := a.Store.Days(ctx, user, since)
@@ -273,7 +276,7 @@ func (a *Audience) history(ctx context.Context, user string, days int, today Day
 	return append(list, today), nil
 }
 
-// joinDays adds the requests of one list to the days of the other. Both lists are sorted.
+// joinDays adds the request counts in requests to the days in list. Both lists are sorted by day.
 func joinDays(list, requests []Day) []Day {
 	for _, r := range requests {
 		i, found := slices.BinarySearchFunc(list, r.Day, func(d Day, at time.Time) int { return d.Day.Compare(at) })
@@ -286,8 +289,8 @@ func joinDays(list, requests []Day) []Day {
 	return list
 }
 
-// Sweep writes today's counts of all feeds and deletes expired rows. Call it on one node of a
-// cluster, once an hour.
+// Sweep stores today's counts of all feeds and deletes expired rows. Call it once an hour on one
+// node of a cluster.
 func (a *Audience) Sweep(ctx context.Context) error {
 	if err := a.Flush(ctx); err != nil {
 		return err

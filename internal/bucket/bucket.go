@@ -27,18 +27,18 @@ const (
 	// DefaultRegion is the region in signatures; most S3-compatible servers accept it.
 	DefaultRegion = "us-east-1"
 
-	requestTime = time.Minute // of a request with little content
-	minRate     = 256 << 10   // bytes per second below which an upload is ended
-	attempts    = 2           // of each request
-	maxError    = 4 << 10     // bytes of an error document
+	requestTime = time.Minute // time limit of a request that transfers little content
+	minRate     = 256 << 10   // minimum speed of an upload in bytes per second
+	attempts    = 2           // maximum number of attempts of each request
+	maxError    = 4 << 10     // maximum length of an error document, in bytes
 	// emptyHash is the SHA-256 of no bytes.
 	emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 )
 
 // Options are the options of a bucket. URL, KeyID and Secret are required.
 type Options struct {
-	URL    string // of the bucket: https://s3.example.org/name or https://name.s3.example.org
-	Region string // [DefaultRegion]
+	URL    string // URL of the bucket: https://s3.example.org/name or https://name.s3.example.org
+	Region string // region in signatures [DefaultRegion]
 	KeyID  string // access key ID
 	Secret string // secret access key
 	HTTP   *http.Client
@@ -52,8 +52,8 @@ type Bucket struct {
 	signer *v4.Signer
 }
 
-// New returns a client of the bucket with the given options. It sends no request. The error names
-// the wrong option.
+// New returns a client of the bucket with the given options. It sends no request. An error names the
+// invalid option.
 func New(o Options) (*Bucket, error) {
 	u, err := url.Parse(strings.TrimRight(o.URL, "/"))
 	switch {
@@ -71,15 +71,15 @@ func New(o Options) (*Bucket, error) {
 			Transport:     &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second, ResponseHeaderTimeout: requestTime},
 		}
 	}
-	// The path of an object is signed as it is sent, as S3 requires.
+	// S3 requires that the signature covers the path exactly as the request sends it.
 	signer := v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping = true })
 	return &Bucket{o: o, url: u, signer: signer}, nil
 }
 
-// Put stores an object with the given key: size bytes with the SHA-256 hash in hex, which the storage
-// verifies. Each attempt reads them from a reader that open returns. An object with this key is
-// replaced. Keys have letters, digits, "-" and "/". fault.Unavailable: the object was not stored, or
-// it is unknown whether it was.
+// Put stores an object under the given key and replaces an existing object. The object has size
+// bytes. hash is their SHA-256 in hex, which the storage verifies. Put calls open for each attempt
+// and reads the bytes from the returned reader. Keys consist of letters, digits, "-" and "/".
+// fault.Unavailable: the object was not stored, or the result is unknown.
 func (b *Bucket) Put(ctx context.Context, key, contentType string, size int64, hash string, open func() io.Reader) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime+time.Duration(size/minRate)*time.Second)
 	defer cancel()
@@ -94,7 +94,7 @@ func (b *Bucket) Put(ctx context.Context, key, contentType string, size int64, h
 	return err
 }
 
-// Read returns n bytes of an object from offset on. fault.NotFound: there is no such object.
+// Read returns n bytes of an object, starting at offset. fault.NotFound: the object does not exist.
 // fault.Unavailable: the storage did not return these bytes.
 func (b *Bucket) Read(ctx context.Context, key string, offset int64, n int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
@@ -112,7 +112,7 @@ func (b *Bucket) Read(ctx context.Context, key string, offset int64, n int) ([]b
 	return got, err
 }
 
-// Delete deletes an object. It is no error if there is none.
+// Delete deletes an object. A missing object is not an error.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -125,7 +125,8 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// Check stores, reads and deletes a small object, to prove that URL, keys and permissions are right.
+// Check verifies the URL, the access keys and the permissions: it stores, reads and deletes a small
+// object.
 func (b *Bucket) Check(ctx context.Context) error {
 	const key, text, hash = "cloudburst-check", "ok", "2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df"
 	if err := b.Put(ctx, key, "text/plain", int64(len(text)), hash, func() io.Reader { return strings.NewReader(text) }); err != nil {
@@ -137,7 +138,8 @@ func (b *Bucket) Check(ctx context.Context) error {
 	return b.Delete(ctx, key)
 }
 
-// do sends a request that build makes for each attempt, and returns up to limit bytes of the response.
+// do sends a request, with one more attempt after a temporary failure. build makes the request for
+// each attempt. do returns up to limit bytes of the response.
 func (b *Bucket) do(ctx context.Context, key, hash string, limit int, build func() (*http.Request, error)) (body []byte, err error) {
 	for range attempts {
 		var status int
@@ -165,7 +167,7 @@ func (b *Bucket) unavailable(err error) error {
 
 // send signs and sends one request. status is 0 if there was no response.
 func (b *Bucket) send(req *http.Request, hash string, limit int) (status int, body []byte, err error) {
-	// Some servers accept a request only with the hash in a header too.
+	// Some servers require the hash in a header field in addition to the signature.
 	req.Header.Set("X-Amz-Content-Sha256", hash)
 	keys := aws.Credentials{AccessKeyID: b.o.KeyID, SecretAccessKey: b.o.Secret}
 	if err := b.signer.SignHTTP(req.Context(), keys, req, hash, "s3", b.o.Region, date.Now(b.o.Now)); err != nil {
@@ -185,7 +187,7 @@ func (b *Bucket) send(req *http.Request, hash string, limit int) (status int, bo
 	return res.StatusCode, buf.Bytes(), err
 }
 
-// refusal returns the error that a response of the storage states.
+// refusal returns the error that an error response describes.
 func refusal(res *http.Response) error {
 	var doc struct {
 		Code    string
@@ -193,19 +195,19 @@ func refusal(res *http.Response) error {
 	}
 	e := &refusalError{status: res.StatusCode}
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxError))
-	if err == nil && xml.Unmarshal(raw, &doc) == nil { // without a document, the status is all
+	if err == nil && xml.Unmarshal(raw, &doc) == nil { // without a document, the error has only the status
 		e.code, e.message = doc.Code, doc.Message
 	}
 	return e
 }
 
-// noBucket is the code of storage that has no such bucket.
+// noBucket is the error code that S3 storage returns when the bucket does not exist.
 const noBucket = "NoSuchBucket"
 
 // refusalError is an error response of the storage.
 type refusalError struct {
 	status        int
-	code, message string // "": not stated
+	code, message string // "": the response has none
 }
 
 func (e *refusalError) Error() string {

@@ -22,9 +22,9 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Store stores the data of ACME where all machines that serve the same names can read it. This
-// includes the responses to challenges, because the authority may connect to another machine than
-// the requesting one. See store.Certificates for the contract.
+// Store stores the data of ACME. All machines that serve the same names must share one store,
+// because the authority may connect to a different machine than the machine that requested the
+// certificate. See store.Certificates for the contract.
 type Store interface {
 	Certificate(ctx context.Context, name string) ([]byte, error)
 	PutCertificate(ctx context.Context, name string, sealed []byte, now time.Time) error
@@ -35,8 +35,8 @@ type Store interface {
 // required; call [ACME.Init] first.
 type ACME struct {
 	Domains   []string
-	Also      func(name string) bool // further names that may have a certificate; nil: none
-	Directory string                 // URL
+	Also      func(name string) bool // reports whether another name may have a certificate; nil: no other names
+	Directory string                 // URL of the authority's ACME directory
 	Email     string
 	Store     Store
 	Key       []byte // 32 bytes: stored data is encrypted with a key derived from it
@@ -48,7 +48,7 @@ type ACME struct {
 	manager *autocert.Manager
 
 	mu     sync.Mutex
-	states map[string]state // by name; only names that may have a certificate
+	states map[string]state // key: host name; only names that may have a certificate
 }
 
 // state is the result of the last request for a certificate.
@@ -57,7 +57,7 @@ type state struct {
 	err   error
 }
 
-// obtain returns a certificate and remembers its state.
+// obtain returns a certificate and records the result in states.
 func (a *ACME) obtain(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	pair, err := a.manager.GetCertificate(hello)
 	name := strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
@@ -77,8 +77,8 @@ func (a *ACME) obtain(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return pair, err
 }
 
-// State returns the end of the certificate for a name, as this process served it last; zero: it has none
-// yet. The error is fault.Unavailable: the last request for a certificate failed.
+// State returns the expiry time of the certificate that this process last served for a name; zero:
+// there is none yet. fault.Unavailable: the last request for a certificate failed.
 func (a *ACME) State(_ context.Context, name string) (until time.Time, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,7 +120,7 @@ func (a *ACME) Init() error {
 	return nil
 }
 
-// allow accepts the configured domains and those of authors.
+// allow accepts the configured domains and the names that Also accepts.
 func (a *ACME) allow(ctx context.Context, name string) error {
 	if a.Also != nil && a.Also(name) {
 		return nil
@@ -128,8 +128,9 @@ func (a *ACME) allow(ctx context.Context, name string) error {
 	return autocert.HostWhitelist(a.Domains...)(ctx, name)
 }
 
-// TLS returns the listener's configuration. It serves only the configured domains and those that Also accepts. A client without
-// a server name gets the certificate of the first domain.
+// TLS returns the TLS configuration of the listener. The listener serves only the configured domains
+// and the names that Also accepts. A client without a server name gets the certificate of the first
+// domain.
 //
 // spec:acme-rfc8737#tls-alpn
 func (a *ACME) TLS() *tls.Config {
@@ -148,14 +149,14 @@ func (a *ACME) TLS() *tls.Config {
 // spec:acme-rfc8555#http-01
 func (a *ACME) Challenges(next http.Handler) http.Handler { return a.manager.HTTPHandler(next) }
 
-// Warm requests missing certificates, so that the first visitor need not wait, and starts the
+// Warm requests missing certificates, so that the first visitor does not wait, and starts the
 // renewals. It returns after one attempt per domain and logs failures. A failed domain is tried
 // again on the next connection, at most once a minute.
 func (a *ACME) Warm(ctx context.Context) {
 	a.WarmNames(ctx, a.Domains)
 }
 
-// WarmNames is like [ACME.Warm] for some names.
+// WarmNames does the same as [ACME.Warm] for the given names.
 func (a *ACME) WarmNames(ctx context.Context, names []string) {
 	for _, d := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		if ctx.Err() != nil {
@@ -173,8 +174,8 @@ func (a *ACME) WarmNames(ctx context.Context, names []string) {
 	}
 }
 
-// cache implements autocert.Cache over the store. Data encrypted with another key counts as
-// missing, so it is requested again.
+// cache implements autocert.Cache with the store. Data that was encrypted with another key counts as
+// missing, so autocert requests it again.
 type cache struct {
 	store     Store
 	seal      cipher.AEAD
@@ -212,7 +213,7 @@ func (c *cache) Put(ctx context.Context, key string, data []byte) error {
 func (c *cache) Delete(ctx context.Context, key string) error {
 	err := c.store.DeleteCertificate(ctx, c.storeName(key))
 	if errors.Is(err, context.Canceled) {
-		return nil // a response to a challenge that has ended
+		return nil // autocert cancels the deletion of a response when its challenge has ended
 	}
 	return err
 }

@@ -25,16 +25,17 @@ func Config(get func(*tls.ClientHelloInfo) (*tls.Certificate, error), protocols 
 // checkInterval is the minimum time between two checks of the files.
 const checkInterval = time.Second
 
-// Files serves a certificate and its key from two files and reloads them when they change. If the
-// new files are unusable or do not match, it continues with the old pair. Call [Files.Load] first.
+// Files serves a certificate and its key from two files and reloads the files when they change. If
+// the new files are unusable or do not match, Files continues with the old pair. Call [Files.Load]
+// first.
 type Files struct {
 	Cert, Key string                       // paths of PEM files
 	Now       func() time.Time             // clock for the checks
-	OnChange  func(err error, read string) // called after each reload attempt
+	OnChange  func(err error, read string) // called after each attempt to reload
 
 	mu        sync.Mutex
 	current   *tls.Certificate
-	stamp     [2]stamp // of the last load attempt, successful or not
+	stamp     [2]stamp // state of both files at the last attempt to load them, successful or not
 	checkedAt time.Time
 }
 
@@ -44,7 +45,8 @@ type stamp struct {
 	size int64
 }
 
-// Load reads the files. Its error is fault.Invalid and names them.
+// Load reads the files. fault.Invalid: the files are unusable or do not match; the message names
+// both files.
 func (f *Files) Load() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,7 +65,7 @@ func (f *Files) load(s [2]stamp) error {
 
 func (f *Files) stamps() (s [2]stamp) {
 	for i, name := range []string{f.Cert, f.Key} {
-		// A missing file has the zero stamp; loading it returns the error.
+		// A missing file has the zero stamp. The attempt to load the file then returns the error.
 		if info, err := os.Stat(name); err == nil {
 			s[i] = stamp{info.ModTime(), info.Size()}
 		}
@@ -71,7 +73,7 @@ func (f *Files) stamps() (s [2]stamp) {
 	return s
 }
 
-// Covers returns an error if the certificate is not valid for a host name. It is fault.Invalid.
+// Covers checks that the certificate is valid for a host name. fault.Invalid: it is not.
 func (f *Files) Covers(name string) error {
 	pair, err := f.GetCertificate(nil)
 	if err == nil && pair.Leaf != nil {
@@ -83,7 +85,7 @@ func (f *Files) Covers(name string) error {
 	return nil
 }
 
-// Until returns the end of the certificate; zero: unknown.
+// Until returns the expiry time of the certificate; zero: unknown.
 func (f *Files) Until() time.Time {
 	pair, err := f.GetCertificate(nil)
 	if err != nil || pair == nil || pair.Leaf == nil {

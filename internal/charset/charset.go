@@ -21,22 +21,22 @@ type Result struct {
 	// Text is valid UTF-8 without byte order mark and without characters that XML 1.0 forbids.
 	// Tabs, line feeds and carriage returns are unchanged.
 	Text string
-	// Name is the encoding that was used, its IANA name in lowercase: "utf-8", "windows-1252",
+	// Name is the IANA name of the encoding that was used, in lowercase: "utf-8", "windows-1252",
 	// "utf-16be", "shift_jis".
 	Name string
-	// From is the source of Name: "bom", "http", "declaration", "sniffed" or "default".
+	// From states how Name was found: "bom", "http", "declaration", "sniffed" or "default".
 	From string
-	// Declared is the label in the document itself, as written; "" if there is none.
+	// Declared is the encoding label in the document itself, as written; "": the document has none.
 	Declared string
-	// Problems lists repairs and contradictions, at most one of each sort; empty for a clean
+	// Problems lists repairs and contradictions, at most one of each sort. It is empty for a clean
 	// document.
 	Problems []Problem
 }
 
-// Problem is one fault in the encoding of a document.
+// Problem is one defect in the encoding of a document.
 type Problem struct {
 	Kind    string // "character" or "encoding"
-	Line    int    // from 1; 0 means the whole document
+	Line    int    // line number from 1; 0: the whole document
 	Message string // a sentence for people
 }
 
@@ -61,7 +61,7 @@ func Decode(doc []byte, contentType string) Result {
 		text = r.decodeDetected(doc, byName(mark), "bom")
 	case mark == "" && wide != "":
 		text = r.decodeDetected(doc, byName(wide), "sniffed")
-	case mark == "" && strings.HasPrefix(view(doc), "\x4C\x6F\xA7\x94"): // <?xm
+	case mark == "" && strings.HasPrefix(view(doc), "\x4C\x6F\xA7\x94"): // "<?xm" in EBCDIC
 		text = r.decodeDetected(doc, byName("ibm037"), "sniffed")
 	default:
 		text = r.decodeASCIIBased(doc, mark)
@@ -69,20 +69,20 @@ func Decode(doc []byte, contentType string) Result {
 	return r.finish(text)
 }
 
-// view returns bytes as a string that shares their memory.
+// view returns a string that shares the memory of b.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // reading is the state of decoding a document.
 type reading struct {
 	httpLabel, declared   string
-	http, declaredCharset *charset // the encodings of the labels; nil: no label or unknown
+	http, declaredCharset *charset // encodings that the two labels name; nil: no label or an unknown label
 	used                  *charset
 	from                  string
-	latin                 bool // the text is really windows-1252 (or used.superset)
-	guessed               bool // used has no label
+	latin                 bool // the text is really in windows-1252, or in used.superset
+	guessed               bool // used was guessed, because the document has no usable label
 	problems              []Problem
 
-	// The result of survey for the returned text, if known.
+	// surveyed means that found is also valid for the returned text.
 	surveyed bool
 	found    findings
 }
@@ -124,7 +124,7 @@ func (r *reading) decodeDetected(doc []byte, c *charset, from string) []byte {
 	return text
 }
 
-// decodeASCIIBased decodes a document whose ASCII bytes may be ASCII characters.
+// decodeASCIIBased decodes a document whose ASCII bytes are probably ASCII characters.
 func (r *reading) decodeASCIIBased(doc []byte, mark string) []byte {
 	r.declares(doc)
 	// spec:xmltypes-rfc7303#encoding-precedence
@@ -161,7 +161,7 @@ func (r *reading) decodeASCIIBased(doc []byte, mark string) []byte {
 	return r.decodeChosen(doc)
 }
 
-// useUTF8 replaces an encoding that was chosen from wrong labels by UTF-8.
+// useUTF8 replaces the chosen encoding by UTF-8, because the labels were wrong.
 func (r *reading) useUTF8() {
 	from := "sniffed"
 	if r.declaredCharset != nil && r.declaredCharset.family == familyUTF8 {
@@ -170,8 +170,9 @@ func (r *reading) useUTF8() {
 	r.use(byName("utf-8"), from)
 }
 
-// refuted reports whether a document that is valid UTF-8 is UTF-8 despite its label: text in the
-// chosen encoding is unlikely to look like this. Some servers label everything as iso-8859-1.
+// refuted reports whether a document is UTF-8 although its label names another encoding. The
+// document must be valid UTF-8. Text in the labelled encoding is rarely valid UTF-8 by chance, and
+// some servers label everything as iso-8859-1.
 func (r *reading) refuted(doc []byte) bool {
 	_, _, score := countUTF8(doc)
 	enough := 1
@@ -188,7 +189,8 @@ func (r *reading) refuted(doc []byte) bool {
 	return bad.count > 0
 }
 
-// decodeChosen decodes a document in the chosen encoding, unless that fails and another one fits.
+// decodeChosen decodes a document in the chosen encoding. If that fails, it tries the document's own
+// declaration and then UTF-8.
 func (r *reading) decodeChosen(doc []byte) []byte {
 	text, bad := decodeLegacy(doc, r.used)
 	if bad.count > 0 && r.from == "http" && r.ownLegacy() && !agree(r.declaredCharset, r.used) {
@@ -202,16 +204,16 @@ func (r *reading) decodeChosen(doc []byte) []byte {
 		return r.decodeBroken(doc)
 	}
 	r.latin = r.used.superset != "" && needsSuperset(doc, r.used)
-	// Bytes below 0x80 in one-byte encodings are ASCII, so the text has no more control characters
-	// than the document.
+	// Bytes below 0x80 in one-byte encodings are ASCII, so decoding adds no control characters below
+	// 0x80.
 	r.surveyed = r.used.superset != "" && !r.latin && r.found.control < 0 && bad.count == 0
 	r.found.valid, r.found.odd = true, -1
 	r.reportLost(text, bad)
 	return text
 }
 
-// ownLegacy reports whether the document declares an older encoding, which may be right if the
-// header is wrong.
+// ownLegacy reports whether the document declares an encoding other than Unicode. That declaration
+// may be right if the HTTP header is wrong.
 func (r *reading) ownLegacy() bool {
 	return r.declaredCharset.isASCIIBased() && r.declaredCharset.family != familyUTF8
 }
@@ -227,7 +229,7 @@ func beyondASCII(text []byte) int {
 	return n
 }
 
-// needsSuperset reports whether a document has bytes that only the superset of c has.
+// needsSuperset reports whether a document has bytes that c lacks and its superset has.
 func needsSuperset(doc []byte, c *charset) bool {
 	for i := 0; i < len(doc); i++ {
 		if i += ascii(doc[i:]); i < len(doc) && (doc[i] < 0xA0 || c.name == "us-ascii") {
@@ -237,7 +239,8 @@ func needsSuperset(doc []byte, c *charset) bool {
 	return false
 }
 
-// decodeBroken decodes a document that should be UTF-8 but is not.
+// decodeBroken decodes a document that is labelled as UTF-8, or resembles UTF-8, but has invalid
+// bytes.
 func (r *reading) decodeBroken(doc []byte) []byte {
 	characters, bad, _ := countUTF8(doc)
 	if n := truncatedTail(doc); bad == n && (characters > 0 || n > 1) {
@@ -264,7 +267,7 @@ func (r *reading) decodeBroken(doc []byte) []byte {
 			from = "default"
 		}
 		r.use(byName("windows-1252"), from)
-		text, _ := decodeSingle(doc, r.used) // every byte is a character there
+		text, _ := decodeSingle(doc, r.used) // windows-1252 has a character for every byte
 		return text
 	}
 	text, repaired, lost := repair(doc, len(doc)+2*bad)

@@ -8,21 +8,21 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Constants for all eight bytes of a word.
+// These constants have the same value in all eight bytes of a word.
 const (
 	highBits = 0x8080808080808080
 	ones     = 0x0101010101010101
 )
 
-// findings is the result of scanning a document once. Positions are -1 if there is none.
+// findings is the result of one scan of a document. A position of -1 means that there is none.
 type findings struct {
-	high    int  // the first non-ASCII byte
-	control int  // the first one-byte control character that XML forbids
-	odd     int  // the first non-ASCII character that clean changes; only in valid documents
+	high    int  // position of the first non-ASCII byte
+	control int  // position of the first one-byte control character that XML forbids
+	odd     int  // position of the first non-ASCII character that clean changes; only for valid documents
 	valid   bool // the document is UTF-8
 }
 
-// survey scans a document once, in steps of sixteen bytes if they are ASCII.
+// survey scans a document once. It reads ASCII text in steps of sixteen bytes.
 func survey(doc []byte) findings {
 	f := findings{high: -1, control: -1, odd: -1, valid: true}
 	for i := 0; i < len(doc); {
@@ -31,8 +31,8 @@ func survey(doc []byte) findings {
 			if (a|b)&highBits != 0 {
 				break
 			}
-			// This marks bytes below 0x20, and rarely a byte after one. The marked bytes are
-			// checked one by one.
+			// The test marks bytes below 0x20. Rarely, it also marks a byte after such a byte, so
+			// controlIn checks each marked byte.
 			if ((a-0x20*ones)|(b-0x20*ones))&highBits != 0 && f.control < 0 {
 				f.controlIn(doc[i:i+8], i, (a-0x20*ones)&highBits)
 				f.controlIn(doc[i+8:i+16], i+8, (b-0x20*ones)&highBits)
@@ -45,7 +45,7 @@ func survey(doc []byte) findings {
 		}
 		for i < len(doc) && doc[i] >= utf8.RuneSelf {
 			if c := doc[i]; c > 0xC2 && c < 0xE0 && i+1 < len(doc) && isContinuation(doc[i+1]) {
-				i += 2 // most non-ASCII characters of Latin, Greek and Cyrillic texts
+				i += 2 // a valid two-byte character: most characters of Greek, Cyrillic and accented Latin texts
 				continue
 			}
 			i += f.character(doc, i)
@@ -54,7 +54,7 @@ func survey(doc []byte) findings {
 	return f
 }
 
-// ascii scans ASCII from i on and returns the index of the next non-ASCII byte.
+// ascii scans ASCII text from index i and returns the index of the next non-ASCII byte.
 func (f *findings) ascii(doc []byte, i int) int {
 	for i+8 <= len(doc) {
 		w := binary.LittleEndian.Uint64(doc[i:])
@@ -78,7 +78,7 @@ func (f *findings) ascii(doc []byte, i int) int {
 	return i
 }
 
-// controlIn checks the marked bytes of a word at index i of the document.
+// controlIn checks the marked bytes of a word, which starts at index i of the document.
 func (f *findings) controlIn(word []byte, i int, marked uint64) {
 	for ; marked != 0; marked &= marked - 1 {
 		if k := bits.TrailingZeros64(marked) / 8; k < len(word) && forbidden(word[k]) && f.control < 0 {
@@ -88,7 +88,8 @@ func (f *findings) controlIn(word []byte, i int, marked uint64) {
 	}
 }
 
-// character checks the non-ASCII character at i and returns its length, 1 if it is invalid.
+// character checks the non-ASCII character at index i and returns its length in bytes; 1: it is
+// invalid.
 func (f *findings) character(doc []byte, i int) int {
 	c := doc[i]
 	switch {
@@ -117,14 +118,14 @@ func (f *findings) character(doc []byte, i int) int {
 
 func isContinuation(c byte) bool { return c&0xC0 == 0x80 }
 
-// forbidden reports control characters that XML 1.0 cannot represent.
+// forbidden reports whether c is a control character that XML 1.0 forbids.
 //
 // spec:xml10-2008#characters
 func forbidden(c byte) bool { return c < 0x20 && c != '\t' && c != '\n' && c != '\r' }
 
-// windows1252Rune returns the character of the byte c from 0x80 to 0x9F in windows-1252, U+FFFD if
-// there is none. Programs that confuse windows-1252 with Latin 1 turn these bytes into control
-// characters, which feeds never contain on purpose.
+// windows1252Rune returns the windows-1252 character of a byte from 0x80 to 0x9F; U+FFFD: there is
+// none. Programs that confuse windows-1252 with Latin 1 turn these bytes into control characters,
+// which feeds never contain on purpose.
 func windows1252Rune(c byte) rune {
 	if c < 0x80 || c > 0x9F {
 		return utf8.RuneError
@@ -136,7 +137,7 @@ func windows1252Rune(c byte) rune {
 	return charmap.Windows1252.DecodeByte(c)
 }
 
-// finding counts occurrences and stores the position of the first.
+// finding counts occurrences and stores the position of the first occurrence.
 type finding struct{ first, count int }
 
 func (f *finding) at(i int) {

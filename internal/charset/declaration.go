@@ -4,7 +4,7 @@ import "strings"
 
 const (
 	xmlReach  = 1024 // maximum length of an XML declaration
-	htmlReach = 1024 // how far to search for <meta charset>, as in browsers
+	htmlReach = 1024 // length of the searched beginning of an HTML document, as in browsers
 )
 
 // httpLabel extracts the charset from a Content-Type header. It accepts anything between "charset="
@@ -22,7 +22,7 @@ func httpLabel(contentType string) string {
 	}
 }
 
-// valueAfterEquals parses ` = "value"` at the beginning of s.
+// valueAfterEquals parses text such as ` = "value"` at the beginning of s.
 func valueAfterEquals(s string) (string, bool) {
 	s = strings.TrimLeft(s, " \t\r\n")
 	if s == "" || s[0] != '=' {
@@ -35,9 +35,10 @@ func valueAfterEquals(s string) (string, bool) {
 	return s, true
 }
 
-// declaration returns the encoding that a document in ASCII bytes declares, as written. Only a
-// declaration at the beginning is used, not an example inside the document. Leading white space,
-// which XML forbids but many templates emit, is skipped.
+// declaration returns the encoding that a document declares, as written. The document must begin
+// with ASCII bytes. Only a declaration at the beginning counts, because a document can contain
+// examples of declarations. declaration skips leading white space, which XML forbids but many
+// templates emit.
 func declaration(doc string) string {
 	s := trimSpace(doc)
 	switch {
@@ -54,14 +55,14 @@ func declaration(doc string) string {
 	return ""
 }
 
-// xmlLabel reads the pseudo-attributes after "<?xml".
+// xmlLabel returns the encoding from the attributes after "<?xml".
 func xmlLabel(s string) string {
 	s = s[:min(len(s), xmlReach)]
 	if i := strings.IndexByte(s, '>'); i >= 0 {
 		s = s[:i]
 	}
 	if s == "" || !isSpace(s[0]) {
-		return "" // <?xml-stylesheet
+		return "" // another instruction, such as <?xml-stylesheet
 	}
 	for {
 		eq := strings.IndexByte(s, '=')
@@ -87,7 +88,7 @@ func xmlLabel(s string) string {
 	}
 }
 
-// looksHTML reports whether the first tag or the document type of s is HTML.
+// looksHTML reports whether the first tag of s, or its document type, is HTML.
 func looksHTML(s string) bool {
 	s = s[:min(len(s), htmlReach)]
 	for {
@@ -116,7 +117,7 @@ func looksHTML(s string) bool {
 	}
 }
 
-// metaLabel searches for <meta charset=…> and <meta content="…; charset=…">.
+// metaLabel returns the encoding from <meta charset=…> or <meta content="…; charset=…">.
 func metaLabel(s string) string {
 	s = s[:min(len(s), htmlReach)]
 	for {
@@ -144,8 +145,8 @@ func metaLabel(s string) string {
 	}
 }
 
-// looksJSON reports whether a document begins with a JSON object or array. JSON is UTF-8, whatever
-// a header declares.
+// looksJSON reports whether a document begins with a JSON object or array. JSON is always UTF-8,
+// even if a header declares another encoding.
 func looksJSON(doc string) bool {
 	s := trimSpace(doc)
 	return s != "" && (s[0] == '{' || s[0] == '[')
@@ -168,8 +169,7 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// indexFold is like strings.Index without regard to case, for a lowercase word that begins with a
-// letter.
+// indexFold is like strings.Index but ignores case. word must be lowercase and begin with a letter.
 func indexFold(s, word string) int {
 	for i := 0; i+len(word) <= len(s); i++ {
 		if s[i]|0x20 == word[0] && strings.EqualFold(s[i:i+len(word)], word) {

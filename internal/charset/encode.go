@@ -31,7 +31,7 @@ func Encode(text string) (doc []byte, name string, ok bool) {
 	return doc, c.name, true
 }
 
-// encoder returns a strict encoder, nil for encodings that are only read.
+// encoder returns a strict encoder; nil: the program can only decode this encoding.
 func (c *charset) encoder() *encoding.Encoder {
 	switch {
 	case c.name == "iso-8859-1" || c.name == "us-ascii":

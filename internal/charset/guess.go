@@ -11,13 +11,13 @@ import (
 // for that, so their encodings are not guessed.
 
 const (
-	guessSample  = 16 << 10 // number of bytes to check
-	guessLetters = 6        // minimum number of letters for a decision
-	guessSure    = 0.9      // minimum average per letter; the right encoding scores 1 to 3
+	guessSample  = 16 << 10 // number of bytes to rate
+	guessLetters = 6        // minimum number of rated letters for a decision
+	guessSure    = 0.9      // minimum average rating of a letter; the right encoding gets 1 to 3
 )
 
-// language rates a character of the decoded document: positive means usual in the language,
-// negative means rare. before is the previous character.
+// language rates a character of the decoded document. A positive rating means usual in the language,
+// a negative rating rare. before is the previous character.
 type language struct {
 	charset string
 	judge   func(before, c rune) float64
@@ -29,7 +29,7 @@ var languages = []language{
 	{"shift_jis", inJapanese}, {"euc-jp", inJapanese}, {"gb18030", inChinese}, {"big5", inTaiwanese}, {"euc-kr", inKorean},
 }
 
-// guessed returns the likely encoding of a document that is not UTF-8, nil if it is uncertain.
+// guessed returns the likely encoding of a document that is not UTF-8; nil: uncertain.
 func guessed(doc []byte) *charset {
 	sample := sampleOf(doc)
 	var best *charset
@@ -55,8 +55,8 @@ func guessed(doc []byte) *charset {
 	return best
 }
 
-// sampleOf returns a part of a document from its first non-ASCII byte on. It does not end inside a
-// character.
+// sampleOf returns a sample of a document that starts at the first non-ASCII byte. The sample does
+// not end inside a character.
 func sampleOf(doc []byte) []byte {
 	i := ascii(doc)
 	doc = doc[i:]
@@ -65,7 +65,7 @@ func sampleOf(doc []byte) []byte {
 	}
 	doc = doc[:guessSample]
 	for n := len(doc) - 1; n > guessSample/2; n-- {
-		if doc[n] == '<' || doc[n] == '\n' || doc[n] == ' ' { // never trail bytes
+		if doc[n] == '<' || doc[n] == '\n' || doc[n] == ' ' { // no encoding uses these bytes as the second byte of a character
 			return doc[:n]
 		}
 	}
@@ -102,7 +102,8 @@ func alphabet(c rune, frequent, usual string) float64 {
 	return -1
 }
 
-// latin reports ASCII letters. One next to a letter of another script is not a word.
+// latin reports whether c is an ASCII letter. An ASCII letter next to a letter of another script
+// suggests a wrong decoding.
 func latin(c rune) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func inRussian(before, c rune) float64 {
@@ -110,7 +111,7 @@ func inRussian(before, c rune) float64 {
 	case latin(before):
 		return -2
 	case 'А' <= c && c <= 'Я':
-		if 'а' <= before && before <= 'я' { // capital inside a word
+		if 'а' <= before && before <= 'я' { // a capital letter inside a word
 			return -3
 		}
 		return 0.5
@@ -134,7 +135,7 @@ func inGreek(before, c rune) float64 {
 }
 
 func inHebrew(before, c rune) float64 {
-	if strings.ContainsRune("םןךףץ", before) && 'א' <= c && c <= 'ת' { // letters that only end words
+	if strings.ContainsRune("םןךףץ", before) && 'א' <= c && c <= 'ת' { // a letter that only ends words is followed by another letter
 		return -3
 	}
 	if latin(before) {
@@ -166,7 +167,7 @@ func inJapanese(_, c rune) float64 {
 	case 0x4E00 <= c && c <= 0x9FFF:
 		return 0
 	}
-	return -1.5 // also half-width katakana, which other encodings often decode to
+	return -1.5 // other characters, such as half-width katakana, which often result from a wrong encoding
 }
 
 func inChinese(_, c rune) float64 {

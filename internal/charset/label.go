@@ -11,44 +11,44 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// family is the structure of an encoding.
+// family groups encodings that are decoded in the same way.
 type family uint8
 
 const (
 	familyUTF8   family = iota
 	familyWide          // UTF-16 and UTF-32
-	familyLatin         // one byte each; the default label of servers and editors
-	familySingle        // one byte each; the lower half is ASCII
-	familyEBCDIC        // one byte each; not ASCII-based
-	familyMulti         // one to four bytes; single bytes below 0x80 are ASCII
-	familySeven         // ASCII bytes only, with escape sequences
+	familyLatin         // one byte per character; the default label of many servers and editors
+	familySingle        // one byte per character; bytes below 0x80 are ASCII
+	familyEBCDIC        // one byte per character; not based on ASCII
+	familyMulti         // one to four bytes per character; single bytes below 0x80 are ASCII
+	familySeven         // only ASCII bytes, with escape sequences
 )
 
 // charset is an encoding with its labels.
 type charset struct {
 	name   string
-	labels string // normalized by squeeze, each between spaces
+	labels string // labels in the form that squeeze returns, each between spaces
 	family family
-	table  *charmap.Charmap  // for single-byte encodings, or
-	chars  string            // their upper 128 characters, all 256 for EBCDIC
-	enc    encoding.Encoding // decoder for all other labels
-	// superset is the reported name if bytes occur that only the larger encoding has: 0x80 to 0x9F,
-	// for us-ascii 0x80 and above.
+	table  *charmap.Charmap  // decoder for single-byte encodings; nil: see chars
+	chars  string            // characters of the bytes from 0x80 on; for EBCDIC, of all 256 bytes
+	enc    encoding.Encoding // decoder for all other encodings
+	// superset is the name to report if bytes occur that only the larger encoding has. These bytes
+	// are 0x80 to 0x9F; for us-ascii, all bytes from 0x80 on.
 	superset string
 }
 
-// asciiTransparent reports whether ASCII bytes always are ASCII characters.
+// asciiTransparent reports whether every ASCII byte is an ASCII character in this encoding.
 func (c *charset) asciiTransparent() bool {
 	return c.family != familyWide && c.family != familyEBCDIC && c.family != familySeven
 }
 
-// isASCIIBased reports whether a document that begins with ASCII bytes can be in c.
+// isASCIIBased reports whether c can be the encoding of a document that begins with ASCII bytes.
 func (c *charset) isASCIIBased() bool {
 	return c != nil && c.family != familyWide && c.family != familyEBCDIC
 }
 
-// charsets lists all supported encodings, the frequent ones first. The labels are those of the
-// WHATWG Encoding Standard, the IANA registry, Python, Java, and of real feeds.
+// charsets lists all supported encodings, frequent encodings first. The labels are from the WHATWG
+// Encoding Standard, the IANA registry, Python, Java and real feeds.
 var charsets = []charset{
 	{name: "utf-8", labels: " utf8 unicode11utf8 unicode20utf8 utf u8 65001 utf8ucs2 utf8ucs4 utf8n utf8bom utf8mb4 utf8mb3 utf8unicodeci utf8generalci al32utf8 cesu8 ", family: familyUTF8},
 	{name: "iso-8859-1", labels: " iso88591 iso8859 8859 88591 latin1 latin l1 isolatin1 isoir100 819 ibm819 28591 ", family: familyLatin, table: charmap.Windows1252, superset: "windows-1252"},
@@ -157,7 +157,7 @@ func byName(name string) *charset {
 	return &charsets[0]
 }
 
-// lookup returns the charset of a label in any spelling, nil if it is unknown.
+// lookup returns the charset of a label in any spelling; nil: unknown.
 func lookup(label string) *charset {
 	if len(label) == 5 && strings.EqualFold(label, "utf-8") {
 		return &charsets[0]
@@ -171,14 +171,14 @@ func lookup(label string) *charset {
 		return c
 	}
 	if n := len(squeezed) - len("1987 "); n > len(" iso8859") && strings.HasPrefix(string(squeezed), " iso8859") {
-		year := []byte(string(squeezed)) // iso_8859_2_1987: Python names contain no colon
+		year := []byte(string(squeezed)) // Python's name iso_8859_2_1987 has no colon, so squeeze does not remove the year
 		year[n] = ' '
 		if c := find(year[:n+1]); c != nil {
 			return c
 		}
 	}
-	// IANA's aliases for programs and pre-standard labels, such as " cseuckr ", " xsjis ", " xxbig5
-	// ".
+	// IANA has aliases with the prefixes "cs" (names for programs) and "x" (labels from before the
+	// standard), such as " cseuckr ", " xsjis " and " xxbig5 ". The prefixes are removed.
 	for squeezed[1] == 'x' && len(squeezed) > 4 {
 		squeezed[1] = ' '
 		squeezed = squeezed[1:]
@@ -199,11 +199,11 @@ func find(squeezed []byte) *charset {
 	return nil
 }
 
-// maxLabel is the maximum length of a normalized label.
+// maxLabel is the maximum length of a normalized label, in bytes.
 const maxLabel = 48
 
-// squeeze normalizes a label: lowercase, only letters and digits, without the year after a colon,
-// with a space at both ends.
+// squeeze normalizes a label. The result is in lowercase, has only letters and digits, has no year
+// after a colon, and has a space at both ends.
 func squeeze(buf *[maxLabel + 2]byte, label string) []byte {
 	b := append(buf[:0], ' ')
 	for i := range len(label) {

@@ -10,7 +10,7 @@ import (
 )
 
 // decodeLegacy decodes a document that is neither UTF-8 nor UTF-16 nor UTF-32. bad counts the
-// invalid bytes, which became U+FFFD; its position is in the text.
+// invalid bytes, which become U+FFFD; its position is an offset in text.
 func decodeLegacy(doc []byte, c *charset) (text []byte, bad finding) {
 	switch {
 	case c.name == "utf-7":
@@ -33,7 +33,7 @@ func decodeSingle(doc []byte, c *charset) (text []byte, bad finding) {
 		for i := range chars {
 			chars[i] = c.table.DecodeByte(byte(i))
 			if controls && chars[i] == utf8.RuneError && i < 0xA0 {
-				chars[i] = rune(i) // a control character, which clean converts to windows-1252
+				chars[i] = rune(i) // clean later converts this control character to windows-1252
 			}
 		}
 	case c.family == familyEBCDIC:
@@ -78,7 +78,7 @@ func utf8Size(doc []byte) int {
 	return len(doc) + high + 64
 }
 
-// decodeMulti decodes with x/text, which replaces invalid bytes by U+FFFD.
+// decodeMulti decodes with golang.org/x/text, which replaces invalid bytes by U+FFFD.
 func decodeMulti(doc []byte, c *charset) (text []byte, bad finding) {
 	out := make([]byte, 0, utf8Size(doc))
 	if c.family == familyMulti {
@@ -97,14 +97,15 @@ func decodeMulti(doc []byte, c *charset) (text []byte, bad finding) {
 	return out, bad
 }
 
-// appendRuns decodes only runs of non-ASCII bytes, because most of a feed is ASCII markup.
+// appendRuns passes only runs of non-ASCII bytes to the decoder, because most of a feed is ASCII
+// markup.
 func appendRuns(out, doc []byte, decoder transform.Transformer) []byte {
 	for len(doc) > 0 {
 		n := ascii(doc)
 		out = append(out, doc[:n]...)
 		doc = doc[n:]
-		// Digits and bytes from 0x40 on are trail bytes in some of these encodings; other bytes
-		// below 0x80 never are.
+		// In some of these encodings, digits and bytes from 0x40 on can be the second byte of a
+		// character. Other bytes below 0x80 cannot.
 		for n = 0; n < len(doc) && (doc[n] >= 0x40 || doc[n] >= '0' && doc[n] <= '9'); n++ {
 		}
 		out = appendDecoded(out, doc[:n], decoder)
@@ -122,14 +123,14 @@ func appendDecoded(out, doc []byte, decoder transform.Transformer) []byte {
 		if err == nil {
 			return out
 		}
-		if err != transform.ErrShortDst { // none of these decoders returns it, but the interface allows it
+		if err != transform.ErrShortDst { // the decoders in use return no other error, but the interface allows it
 			return utf8.AppendRune(out, utf8.RuneError)
 		}
 	}
 }
 
-// toEUCKR converts ISO-2022-KR to EUC-KR: bytes between SO and SI get their highest bit, and the
-// escape sequence is dropped.
+// toEUCKR converts ISO-2022-KR to EUC-KR. It sets the highest bit of the bytes between SO and SI,
+// and drops the escape sequence.
 func toEUCKR(doc []byte) []byte {
 	out := make([]byte, 0, len(doc))
 	var bit byte
@@ -142,7 +143,7 @@ func toEUCKR(doc []byte) []byte {
 		case c == 0x1B && bytes.HasPrefix(doc[i:], []byte("\x1B$)C")):
 			i += 3
 		case c == '\n':
-			bit = 0 // each line begins in ASCII
+			bit = 0 // each line begins in ASCII mode
 			out = append(out, c)
 		case c > ' ':
 			out = append(out, c|bit)
@@ -153,7 +154,7 @@ func toEUCKR(doc []byte) []byte {
 	return out
 }
 
-// isPlainASCII reports whether a document of ASCII bytes is plain ASCII in the encoding c.
+// isPlainASCII reports whether a document of ASCII bytes means the same text in the encoding c.
 func isPlainASCII(doc []byte, c *charset) bool {
 	if c.family != familySeven {
 		return c.asciiTransparent()

@@ -6,16 +6,16 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// FixDoubleEncoding reverses double encoding: UTF-8 that a program took for Latin 1 or windows-1252
-// and encoded again. "cafÃ©" becomes "café". It is for single texts such as titles. It returns s
-// unchanged unless all characters are bytes of that encoding and together form valid UTF-8 with
-// non-ASCII characters, which real text never does by chance.
+// FixDoubleEncoding reverses double encoding: a program read UTF-8 as Latin 1 or windows-1252 and
+// encoded the result again. "cafÃ©" becomes "café". Use it for short texts such as titles. If the
+// characters do not all correspond to bytes that form valid UTF-8 with non-ASCII characters,
+// FixDoubleEncoding returns s unchanged. Real text never matches by chance.
 func FixDoubleEncoding(s string) string {
 	i := 0
 	for i < len(s) && s[i] < utf8.RuneSelf {
 		i++
 	}
-	// Multi-byte characters begin with 0xC2 to 0xF4, which is Â to ô.
+	// UTF-8 characters of several bytes begin with 0xC2 to 0xF4. In Latin 1, these bytes are Â to ô.
 	if i+1 >= len(s) || s[i] != 0xC3 || s[i+1] < 0x82 || s[i+1] > 0xB4 {
 		return s
 	}
@@ -33,7 +33,7 @@ func FixDoubleEncoding(s string) string {
 	return string(out)
 }
 
-// latinByte returns the byte of r in Latin 1 or windows-1252.
+// latinByte returns the byte that represents r in Latin 1 or windows-1252.
 func latinByte(r rune) (byte, bool) {
 	if r <= 0xFF {
 		return byte(r), true

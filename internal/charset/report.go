@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// finish cleans the text and completes the problems.
+// finish cleans the text and adds the remaining problems.
 func (r *reading) finish(text []byte) Result {
 	if !r.surveyed {
 		r.found = survey(text)
@@ -38,7 +38,8 @@ func (r *reading) finish(text []byte) Result {
 	return res
 }
 
-// name returns the name of a forbidden character; c is its first byte in UTF-8.
+// name returns a description of a forbidden character. c is the first byte of the character in
+// UTF-8.
 func name(c byte) string {
 	if c >= 0x80 {
 		return "U+FFFE or U+FFFF"
@@ -80,8 +81,8 @@ func (r *reading) disagreements(used string) {
 	}
 }
 
-// agree reports whether two labels may mean the same encoding: they are equal, or one is the other
-// without its byte order.
+// agree reports whether two labels may mean the same encoding. Labels also agree if one of them only
+// adds the byte order.
 func agree(a, b *charset) bool {
 	if a == nil || b == nil {
 		return false

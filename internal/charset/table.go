@@ -1,7 +1,7 @@
 package charset
 
-// Tables that x/text lacks. A string holds the characters of the bytes 0x80 to 0xFF, or of all 256
-// bytes for EBCDIC; U+FFFD means no character.
+// These tables contain encodings that golang.org/x/text lacks. A string holds the characters of the
+// bytes 0x80 to 0xFF; for EBCDIC, of all 256 bytes. U+FFFD means that the byte has no character.
 const (
 	highCP720 = "" +
 		"\u0080\u0081\u00e9\u00e2\u0084\u00e0\u0086\u00e7\u00ea\u00eb\u00e8\u00ef\u00ee\u008d\u008e\u008f" +

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// byteOrderMark returns the encoding that a byte order mark identifies and the length of the mark;
-// "" if there is none.
+// byteOrderMark returns the encoding that a byte order mark identifies, and the length of the mark
+// in bytes. "": there is no mark.
 func byteOrderMark(doc []byte) (name string, size int) {
 	marks := [...]struct{ bytes, name string }{
 		{"\xEF\xBB\xBF", "utf-8"},
-		{"\xFF\xFE\x00\x00", "utf-32le"}, // before utf-16le, which is its prefix
+		{"\xFF\xFE\x00\x00", "utf-32le"}, // must precede utf-16le, whose mark is a prefix of this one
 		{"\x00\x00\xFE\xFF", "utf-32be"},
 		{"\xFF\xFE", "utf-16le"},
 		{"\xFE\xFF", "utf-16be"},
@@ -25,7 +25,7 @@ func byteOrderMark(doc []byte) (name string, size int) {
 			continue
 		}
 		rest := doc[len(m.bytes):]
-		// A mark that a program prepended to an unconverted document.
+		// A program may have added the mark of UTF-16 or UTF-32 to a document in another encoding.
 		if m.name[:4] == "utf-" && m.name != "utf-8" && len(rest) >= 2 && rest[0] == '<' && rest[1] > ' ' && rest[1] < 0x7F {
 			return "", len(m.bytes)
 		}
@@ -34,8 +34,8 @@ func byteOrderMark(doc []byte) (name string, size int) {
 	return "", 0
 }
 
-// zeroPattern detects UTF-16 and UTF-32 by the positions of zeros in the first four bytes: feeds in
-// all formats begin with ASCII characters.
+// zeroPattern detects UTF-16 and UTF-32 by the positions of zero bytes in the first four bytes. This
+// works because feeds in all formats begin with ASCII characters.
 func zeroPattern(doc []byte) string {
 	if len(doc) < 4 {
 		return ""
@@ -59,7 +59,8 @@ func zeroPattern(doc []byte) string {
 	return ""
 }
 
-// appendWide decodes UTF-16 or UTF-32. bad counts invalid characters; its position is in out.
+// appendWide decodes UTF-16 or UTF-32. bad counts invalid characters; its position is an offset in
+// the result.
 func appendWide(out, doc []byte, name string) (text []byte, bad finding) {
 	var order binary.ByteOrder = binary.BigEndian
 	if name[len(name)-2:] == "le" {
@@ -99,8 +100,8 @@ func appendWide(out, doc []byte, name string) (text []byte, bad finding) {
 	return out, bad
 }
 
-// countUTF8 counts the multi-byte characters of a document in UTF-8, and the invalid bytes. score
-// rates how unlikely these characters are by chance.
+// countUTF8 counts the multi-byte UTF-8 characters of a document and the invalid bytes. score
+// estimates how unlikely it is that these characters occur by chance; higher is less likely.
 func countUTF8(doc []byte) (characters, bad, score int) {
 	for i := 0; i < len(doc); {
 		if doc[i] < utf8.RuneSelf {
@@ -123,12 +124,12 @@ func countUTF8(doc []byte) (characters, bad, score int) {
 	return characters, bad, score
 }
 
-// repair makes an almost valid document valid UTF-8. It reads invalid bytes as windows-1252, which
-// is common when texts of several sources are combined. repaired counts these; lost counts
-// characters that became U+FFFD. Positions are in doc.
+// repair converts an almost valid document to valid UTF-8. It reads invalid bytes as windows-1252,
+// because programs often combine texts with different encodings. repaired counts the converted
+// characters; lost counts the characters that became U+FFFD. Both positions are offsets in doc.
 func repair(doc []byte, size int) (out []byte, repaired, lost finding) {
 	out = make([]byte, 0, size)
-	good := 0 // doc[:good] is in out
+	good := 0 // doc[:good] is already in out
 	for i := 0; i < len(doc); {
 		if doc[i] < utf8.RuneSelf {
 			i += ascii(doc[i:])
@@ -155,8 +156,8 @@ func repair(doc []byte, size int) (out []byte, repaired, lost finding) {
 	return append(out, doc[good:]...), repaired, lost
 }
 
-// guess returns the character for the invalid bytes at the beginning of b, and their number. 0
-// means a zero byte, which some programs encode as C0 80.
+// guess returns the likely character for the invalid bytes at the beginning of b, and their number.
+// Character 0 means a zero byte, which some programs encode as C0 80.
 func guess(b []byte) (r rune, n int) {
 	if r, n := surrogate(b); n > 0 {
 		return r, n
@@ -173,8 +174,8 @@ func guess(b []byte) (r rune, n int) {
 	return windows1252Rune(b[0]), 1
 }
 
-// surrogate decodes two surrogates that are encoded as three bytes each (CESU-8, as in Java and old
-// databases). A single surrogate cannot be decoded.
+// surrogate decodes a pair of surrogates that are encoded as three bytes each (CESU-8, as in Java
+// and old databases). It cannot decode a single surrogate.
 func surrogate(b []byte) (r rune, n int) {
 	half := func(b []byte) rune {
 		if len(b) < 3 || b[0] != 0xED || b[1] < 0xA0 || b[1] > 0xBF || b[2] < 0x80 || b[2] > 0xBF {
@@ -192,27 +193,28 @@ func surrogate(b []byte) (r rune, n int) {
 	return utf8.RuneError, 3
 }
 
-// truncatedLength returns the length of a truncated UTF-8 character at the beginning of b; programs
-// that cut texts by bytes produce these. It returns 0 if the bytes are more likely windows-1252.
+// truncatedLength returns the length in bytes of an incomplete UTF-8 character at the beginning of
+// b. Programs that cut texts at a byte offset produce such characters. truncatedLength returns 0 if
+// the bytes are more likely windows-1252.
 func truncatedLength(b []byte) int {
 	n := prefix(b)
 	switch {
 	case n == 0:
 		return 0
 	case n == 1:
-		if b[0] != 0xC2 && b[0] != 0xC3 { // Â and Ã, rare as the last letter of a text
+		if b[0] != 0xC2 && b[0] != 0xC3 { // Â and Ã, which are rare as the last letter of a text
 			return 0
 		}
 		if len(b) > 1 && bytes.IndexByte([]byte("<]&.\"'"), b[1]) < 0 {
 			return 0
 		}
 	case n == 2 && (b[1] == 0xA0 || b[1] == 0xAB || b[1] == 0xBB):
-		return 0 // à and é before a non-breaking space, « or »
+		return 0 // à or é before a non-breaking space, « or »
 	}
 	return n
 }
 
-// prefix returns how many bytes at the beginning of b are an incomplete character.
+// prefix returns how many bytes at the beginning of b form an incomplete character.
 func prefix(b []byte) int {
 	n := 1
 	for n < len(b) && n < 4 && b[n]&0xC0 == 0x80 {
@@ -226,7 +228,7 @@ func prefix(b []byte) int {
 	return 0
 }
 
-// truncatedTail returns the length of an incomplete character at the end of a document.
+// truncatedTail returns the length in bytes of an incomplete character at the end of a document.
 func truncatedTail(doc []byte) int {
 	for n := 1; n <= 3 && n <= len(doc); n++ {
 		if tail := doc[len(doc)-n:]; utf8.RuneStart(tail[0]) {
@@ -239,7 +241,7 @@ func truncatedTail(doc []byte) int {
 	return 0
 }
 
-// appendUTF7 decodes UTF-7: ASCII with runs of base64-encoded UTF-16 between + and -.
+// appendUTF7 decodes UTF-7. UTF-7 is ASCII with runs of base64-encoded UTF-16 between "+" and "-".
 func appendUTF7(out, doc []byte) (text []byte, bad finding) {
 	for len(doc) > 0 {
 		i := bytes.IndexByte(doc, '+')

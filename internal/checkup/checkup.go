@@ -10,8 +10,8 @@ import (
 // Level is the severity of a finding.
 type Level string
 
-// The levels: no problem; useful to know; works now but may fail soon; broken, or data may be
-// lost.
+// Levels of findings. OK: no problem. Note: useful to know. Warning: works now but may fail soon.
+// Problem: broken, or data may be lost.
 const (
 	OK      Level = "ok"
 	Note    Level = "note"
@@ -23,10 +23,10 @@ const (
 type Finding struct {
 	ID             string
 	Level          Level
-	Text, Why, Fix string // the state, its consequence, the remedy; the last two are "" at level OK
+	Text, Why, Fix string // the state, its consequence and the remedy; Why and Fix are "" at level OK
 }
 
-// Check turns facts into findings, in the order of presentation.
+// Check evaluates the facts in w and returns the findings in the order of presentation.
 func Check(w Installation) []Finding {
 	var all []Finding
 	for _, check := range []func(Installation) []Finding{public, settings, secrets, folder, disk, database, databaseSettings, clock, files, work, events, backup, backupContent} {
@@ -123,7 +123,7 @@ func secrets(w Installation) []Finding {
 	return all
 }
 
-// weak reports keys that are placeholders from documents or easy to guess.
+// weak reports whether a key is a placeholder from documentation or easy to guess.
 func weak(key string) bool {
 	low := strings.ToLower(key)
 	for _, word := range []string{"changeme", "change-me", "change me", "secret", "password", "example", "default", "cloudburst", "0123456789", "1234567890", "qwerty"} {
@@ -286,7 +286,7 @@ func work(w Installation) []Finding {
 	return all
 }
 
-// oftenAtLeast is the minimum number of failures before a kind counts as failing often.
+// oftenAtLeast is the minimum number of failures in an hour before a kind of event is reported.
 const oftenAtLeast = 20
 
 func events(w Installation) []Finding {
@@ -349,7 +349,7 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// round formats a duration with its significant digits.
+// round formats a duration without insignificant digits.
 func round(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:

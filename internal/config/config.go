@@ -16,13 +16,13 @@ import (
 // with [Default] in tests.
 type Config struct {
 	Listen         string
-	Profile        string // none, guide-2009
+	Profile        string // none or guide-2009
 	Data           string
-	PublicURL      string // without a trailing slash; "" is derived, see Public
-	Database       string // "" is SQLite in Data
+	PublicURL      string // URL without a trailing slash; "": Public derives it
+	Database       string // PostgreSQL URL; "": SQLite in the folder Data
 	TrustedProxies []netip.Prefix
 	ShutdownDelay  time.Duration
-	Server         string // of commands: host:port or http URL; "": from the data folder
+	Server         string // server that commands connect to, host:port or http URL; "": from the data folder
 
 	TLS     TLS
 	Admin   Admin
@@ -44,62 +44,61 @@ type Config struct {
 	Trace      Trace
 	Log        Log
 
-	// Values has the text and origin of each setting, for the pages of administrators; nil: not
-	// known.
+	// Values has the text and origin of each setting, for the pages of administrators. nil: unknown.
 	Values []Value
 }
 
-// Disk is the required space of the data folder.
+// Disk limits the use of the data folder's disk.
 type Disk struct {
-	MinFree int // bytes; 0: any amount is enough
+	MinFree int // minimum free space in bytes; 0: no minimum
 }
 
-// River configures fetching feeds and the visibility of the river.
+// River configures how feeds are fetched and who can see the river.
 type River struct {
-	Public       string // owner, everyone
-	Concurrency  int    // feeds fetched at the same time
+	Public       string // owner or everyone
+	Concurrency  int    // maximum number of feeds that are fetched at the same time
 	PerHost      int
-	HostInterval time.Duration // 0: none
-	UnpacedHosts string        // separated by commas
+	HostInterval time.Duration // minimum time between two requests to one host; 0: none
+	UnpacedHosts string        // comma-separated hosts to which HostInterval does not apply
 	Keep         int
 	KeepFor      time.Duration
-	MaxFeeds     int    // feeds that one user can follow
-	Images       string // proxy, direct, off
+	MaxFeeds     int    // maximum number of feeds that a user can follow
+	Images       string // proxy, direct or off
 }
 
 // SMTP is the mail server for outgoing mail.
 type SMTP struct {
 	Server, From, User, Password, TLS string
-	AccountLimit, RecipientLimit      int // mails of a day
+	AccountLimit, RecipientLimit      int // maximum number of mails per day
 }
 
 // Accounts configures registration and the encryption of feed secrets.
 type Accounts struct {
-	Registration string // closed, open
-	SecretKey    string // "" is derived: see the setting
-	Directory    string // public, off
+	Registration string // closed or open
+	SecretKey    string // "": derived, as the documentation of the setting states
+	Directory    string // public or off
 }
 
 // Feeds limits the resources for serving hosted feeds.
 type Feeds struct {
-	Memory      int           // bytes
+	Memory      int           // maximum memory in bytes
 	KeepReaders time.Duration // age at which daily counts are deleted
-	Window      int           // minimum posts in an author's feed
+	Window      int           // minimum number of posts in an author's feed
 }
 
 // Write limits posts.
 type Write struct {
-	Limit     int    // characters
-	LimitMode string // warn, stop, off
-	MaxPosts  int    // published posts of a user; 0: no limit
+	Limit     int    // maximum length of a post in characters
+	LimitMode string // warn, stop or off
+	MaxPosts  int    // maximum number of published posts of a user; 0: no limit
 }
 
 // Media limits uploaded files.
 type Media struct {
-	MaxSize int // bytes of one file
-	Quota   int // bytes of all files of a user; 0: no limit
+	MaxSize int // maximum size of one file in bytes
+	Quota   int // maximum size of all files of a user in bytes; 0: no limit
 
-	Bucket, BucketRegion    string // URL of the bucket for file contents, and its region; "": the database
+	Bucket, BucketRegion    string // URL and region of the bucket for file contents; "": the database stores the contents
 	BucketKey, BucketSecret string // access key ID and secret access key
 }
 
@@ -116,19 +115,19 @@ type Hub struct {
 	PingInterval    time.Duration
 	CallbackTimeout time.Duration
 	Retry           []time.Duration
-	ClientRate      float64 // per second; 0: no limit
-	HostRate        float64 // per second; 0: no limit
+	ClientRate      float64 // maximum requests per second; 0: no limit
+	HostRate        float64 // maximum requests per second; 0: no limit
 	CloudProtocol   string  // auto, http-post or https-post
-	MaxInFlight     int     // 0: from the limit of open files
+	MaxInFlight     int     // maximum number of concurrent notifications; 0: derived from the limit of open files
 }
 
 // WebSub configures what WebSub subscribers can request.
 type WebSub struct {
-	Topics      string        // open, known, own
-	MaxContent  int           // bytes
-	LargeTopics string        // reject, without-content
-	Signature   string        // sha1, sha256, sha384, sha512
-	MaxLease    time.Duration // also the default lease
+	Topics      string        // open, known or own
+	MaxContent  int           // maximum size in bytes
+	LargeTopics string        // reject or without-content
+	Signature   string        // sha1, sha256, sha384 or sha512
+	MaxLease    time.Duration // longest lease, which is also the default lease
 }
 
 // CNWS configures the notification service of 2003.
@@ -136,25 +135,25 @@ type CNWS struct{ DropAfter time.Duration }
 
 // Changes configures the recent changes (changes.xml).
 type Changes struct {
-	When   string        // minutes, seconds
+	When   string        // minutes or seconds
 	Keep   time.Duration // age at which an entry is deleted
-	Follow []string      // changes.xml of other servers
+	Follow []string      // URLs of changes.xml on other servers
 }
 
 // Webmention turns the exchange of webmentions on or off for all authors.
 type Webmention struct{ Receive, Send bool }
 
-// Ping lists the servers to ping after a save, in addition to the own hub.
+// Ping lists the servers that are pinged after a save, in addition to this server's hub.
 type Ping struct{ Targets []announce.Target }
 
 // Log configures the log on standard error and the stored log of the hub.
 type Log struct {
-	Level  string // debug, info, warn, error
-	Format string // text, json
+	Level  string // debug, info, warn or error
+	Format string // text or json
 	Keep   time.Duration
 }
 
-// SlogLevel is Level as slog counts it.
+// SlogLevel returns Level as a slog.Level.
 func (l Log) SlogLevel() slog.Level {
 	var level slog.Level
 	if level.UnmarshalText([]byte(l.Level)) != nil {
@@ -175,9 +174,9 @@ func Default() Config {
 	return c
 }
 
-// Public returns the public URL, without a trailing slash. If none is set, Public derives it
-// from addr, the address of the open public listener: a specific address or name stays
-// as it is, and a wildcard becomes localhost.
+// Public returns the public URL, without a trailing slash. If the setting public-url is empty,
+// Public derives the URL from addr, the address of the open public listener. A specific address or
+// name stays as it is, and a wildcard becomes localhost.
 func (c Config) Public(addr string) string {
 	if c.PublicURL != "" {
 		return c.PublicURL
@@ -188,7 +187,7 @@ func (c Config) Public(addr string) string {
 	}
 	ip, err := netip.ParseAddr(host)
 	wildcard, here := host == "" || err == nil && ip.IsUnspecified(), err == nil && ip.IsLoopback()
-	// Certificates name hosts, hardly ever loopback addresses.
+	// Certificates are for host names and rarely for loopback addresses.
 	if wildcard || here && (c.TLS.On() || c.listensAtName()) {
 		host = "localhost"
 	}
@@ -201,13 +200,13 @@ func (c Config) Public(addr string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// listensAtName reports a listen setting that names localhost and not an address.
+// listensAtName reports whether the listen setting has the name localhost instead of an address.
 func (c Config) listensAtName() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	return err == nil && strings.EqualFold(host, "localhost")
 }
 
-// bracketed formats a host for a URL without a port.
+// bracketed formats a host for a URL without a port. IPv6 addresses get brackets.
 func bracketed(host string) string {
 	if strings.Contains(host, ":") {
 		return "[" + host + "]"
@@ -215,8 +214,8 @@ func bracketed(host string) string {
 	return host
 }
 
-// Warnings are sentences for the operator about settings that are valid but probably
-// not intended. The server logs them at startup and shows them on the status page.
+// Warnings returns sentences for the operator about settings that are valid but probably not
+// intended. The server logs them at startup and shows them on the status page.
 func (c Config) Warnings() []string {
 	var w []string
 	if c.PublicURL == "" && len(c.TLS.Domains) == 0 {
@@ -240,7 +239,8 @@ func (c Config) Warnings() []string {
 	return w
 }
 
-// publicWarning reports the host that links name while public-url is not set.
+// publicWarning returns the warning for a missing public-url. The warning names the host that links
+// contain instead.
 func (c Config) publicWarning() string {
 	text := "public-url is not set: links and the <cloud> element name "
 	u, err := url.Parse(c.Public(c.Listen))
@@ -270,8 +270,8 @@ func joinNetworks(nets []netip.Prefix) string {
 	return strings.Join(s, ", ")
 }
 
-// Redact hides the password of a database URL, and the whole text if it is not a URL.
-// The result is safe to show.
+// Redact hides the password of a database URL. If database is not a URL, Redact hides the whole
+// text. The result is safe to show.
 func Redact(database string) string {
 	if database == "" {
 		return ""

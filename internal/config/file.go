@@ -10,7 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// readFile reads a TOML file and returns the texts by setting name.
+// readFile reads a TOML file and returns the text of each setting. Key: setting name.
 func readFile(path string, read func(string) ([]byte, error)) (map[string]string, error) {
 	b, err := read(path)
 	if err != nil {
@@ -52,8 +52,8 @@ func readFile(path string, read func(string) ([]byte, error)) (map[string]string
 	return values, err
 }
 
-// walk visits the leaves in the order of their dotted keys: one file always gives the
-// same first error.
+// walk visits the leaves of a tree in the order of their dotted keys, so that the same file always
+// gives the same first error.
 func walk(tree map[string]any, prefix string, visit func(key string, value any) error) error {
 	keys := make([]string, 0, len(tree))
 	for k := range tree {

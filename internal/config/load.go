@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Source is the place that a value comes from.
+// Source is where a value was set.
 type Source string
 
-// Sources of values, the strongest first.
+// Sources of values, highest priority first.
 const (
 	FromFlag    Source = "flag"
 	FromEnv     Source = "environment"
@@ -29,10 +29,10 @@ type Value struct {
 	Setting
 	Text   string
 	Source Source
-	Origin string // --hub.expiry, CLOUDBURST_HUB_EXPIRY, the file's path, the profile; "" for a default
+	Origin string // --hub.expiry, CLOUDBURST_HUB_EXPIRY, the file's path or the profile; "": the default
 }
 
-// Shown is like Text with passwords hidden.
+// Shown returns Text with passwords hidden.
 func (v Value) Shown() string {
 	if v.Secret {
 		return Redact(v.Text)
@@ -43,16 +43,16 @@ func (v Value) Shown() string {
 // Effective is the whole configuration with the origin of each value.
 type Effective struct {
 	Config Config
-	Values []Value // in the table's order
-	File   string  // the file that was read; "" for none
-	// redacted: the texts of secrets have no passwords any more.
+	Values []Value // in the order of the table of settings
+	File   string  // path of the file that was read; "": none
+	// redacted means that Values contain no passwords any more.
 	redacted bool
-	// Renamed lists the former names in use, in the table's order.
+	// Renamed lists the former setting names in use, in the order of the table of settings.
 	Renamed []Renamed
 }
 
-// Renamed is a former name of a setting that a flag, a variable or the file uses. It
-// still works.
+// Renamed is a former setting name that a flag, a variable or the file still uses. Former names
+// still work.
 type Renamed struct{ Old, New string }
 
 func (r Renamed) String() string {
@@ -68,18 +68,19 @@ func (e *Effective) Value(name string) Value {
 	return e.Values[i]
 }
 
-// Options are the sources to read. The zero Options give the defaults.
+// Options are the sources of a configuration. The zero Options give the defaults.
 type Options struct {
-	Flags    *pflag.FlagSet                    // with the flags of AddFlags; nil: no flags
-	Environ  []string                          // "NAME=value"; an empty value counts as not set
+	Flags    *pflag.FlagSet                    // parsed flags of AddFlags; nil: no flags
+	Environ  []string                          // entries "NAME=value"; an empty value counts as not set
 	ReadFile func(path string) ([]byte, error) // nil: os.ReadFile
 }
 
-// configFlag names the file. It is not a setting: the file cannot name itself.
+// configFlag is the flag that names the configuration file. It is not a setting, because the file
+// cannot name itself.
 const configFlag = "config"
 
-// AddFlags adds --config and a flag for each named setting. Without names it adds all
-// settings of the server.
+// AddFlags adds --config and a flag for each named setting. Without names, it adds all settings of
+// the server.
 func AddFlags(fs *pflag.FlagSet, names ...string) {
 	fs.String(configFlag, "", "TOML `file` with settings ("+envName(configFlag)+")")
 	for _, s := range Settings() {
@@ -87,7 +88,7 @@ func AddFlags(fs *pflag.FlagSet, names ...string) {
 			if s.Client && len(names) == 0 {
 				continue
 			}
-			// The usage states the default; the flag's own default means "not set".
+			// The usage text states the default. The flag's own default is "", which means "not set".
 			fs.String(s.Name, "", s.usage())
 			if s.Old != "" {
 				fs.String(s.Old, "", "former name of --"+s.Name)
@@ -103,7 +104,7 @@ func (s Setting) usage() string {
 	if word == "" {
 		word = "text"
 	}
-	// pflag prints the word in backquotes as the name of the value.
+	// pflag shows the word in backquotes as the placeholder of the value.
 	text := s.Doc + " (`" + word + "`"
 	if s.Kind == Choice {
 		text += ": " + strings.Join(s.Choices, ", ")
@@ -114,8 +115,8 @@ func (s Setting) usage() string {
 	return text + ")"
 }
 
-// Load reads the configuration. An error is one sentence with the setting, its origin,
-// its value and the allowed values.
+// Load reads the configuration. An error is one sentence that names the setting, the origin, the
+// value and the allowed values.
 func Load(o Options) (*Effective, error) {
 	if o.ReadFile == nil {
 		o.ReadFile = os.ReadFile
@@ -140,7 +141,7 @@ func Load(o Options) (*Effective, error) {
 			return nil, err
 		}
 		e.Renamed = append(e.Renamed, old...)
-		// In the table, the setting profile precedes all settings that a profile changes.
+		// The setting profile must precede, in the table, all settings that a profile changes.
 		if text, ok := profiles[e.Config.Profile][s.Name]; ok && v.Source == FromDefault {
 			v.Text, v.Source, v.Origin = text, FromProfile, e.Config.Profile
 		}
@@ -162,8 +163,8 @@ func Load(o Options) (*Effective, error) {
 	return e, nil
 }
 
-// findNamed is find by the name of s or by its former name. The stronger source wins;
-// both names in one source are an error.
+// findNamed finds the value of s under its current name and its former name. The source with the
+// higher priority wins. Both names in one source are an error.
 func (o Options) findNamed(s Setting, env, file map[string]string, path string) (v Value, old []Renamed, err error) {
 	if v, err = o.find(s, env, file, path); err != nil || s.Old == "" {
 		return v, nil, err
@@ -186,7 +187,8 @@ func (o Options) findNamed(s Setting, env, file map[string]string, path string) 
 	return v, old, nil
 }
 
-// name returns the name of v in its source's spelling: flag, environment variable or file key.
+// name returns the name of the setting as its source spells it: flag, environment variable or file
+// key.
 func (v Value) name() string {
 	switch v.Source {
 	case FromFlag:
@@ -198,7 +200,7 @@ func (v Value) name() string {
 	}
 }
 
-// find returns the value of s from the strongest source that sets it.
+// find returns the value of s from the source with the highest priority.
 func (o Options) find(s Setting, env, file map[string]string, path string) (Value, error) {
 	if o.Flags != nil && o.Flags.Changed(s.Name) {
 		text, err := o.Flags.GetString(s.Name)
@@ -227,7 +229,7 @@ func (o Options) find(s Setting, env, file map[string]string, path string) (Valu
 	return Value{s, s.Default, FromDefault, ""}, nil
 }
 
-// fileSuffix forms the TOML key for a secret in a file of its own.
+// fileSuffix ends the TOML keys that name a file with a secret.
 const fileSuffix = "-file"
 
 func (o Options) secret(path string) (string, error) {
@@ -249,7 +251,8 @@ func wrapSecret(err error, name string) error {
 	return fmt.Errorf("%s: cannot use the file that it names: %w", name, err)
 }
 
-// wrong forms the error about an invalid value that the file sets as name.
+// wrong returns the error about an invalid value of a setting. name is the setting's name in its
+// source.
 func (v Value) wrong(name string, err error) error {
 	where := v.Origin
 	if v.Source == FromFile {
@@ -261,7 +264,7 @@ func (v Value) wrong(name string, err error) error {
 	return fmt.Errorf("%s is %q: %w", where, v.Text, err)
 }
 
-// testPrefix marks variables of the program's tests, which start the program with
+// testPrefix begins the names of variables for the program's tests. The tests start the program with
 // their own environment.
 const testPrefix = envPrefix + "TEST_"
 
@@ -291,14 +294,14 @@ func readEnv(environ []string) (map[string]string, error) {
 	return env, nil
 }
 
-// orchestrated reports a variable that Kubernetes sets in every container when a
-// service has the name cloudburst.
+// orchestrated reports whether Kubernetes sets a variable in every container when a service has the
+// name cloudburst.
 func orchestrated(name string) bool {
 	ok, err := regexp.MatchString(`^CLOUDBURST_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?)$`, name)
 	return ok && err == nil
 }
 
-// unknown forms the error about a name that is not in the table.
+// unknown returns the error about a name that is not in the table of settings.
 func unknown(what, name string, known []string) error {
 	if near := Nearest(name, known); near != "" {
 		return fmt.Errorf("%s is unknown: did you mean %s?", what, near)
@@ -306,8 +309,8 @@ func unknown(what, name string, known []string) error {
 	return errors.New(what + " is unknown: \"cloudburst config\" lists the settings")
 }
 
-// UnknownFlag replaces pflag's error about an unknown flag by a sentence that suggests
-// the nearest flag of fs. It returns other errors unchanged.
+// UnknownFlag replaces pflag's error about an unknown flag by a sentence that suggests the most
+// similar flag of fs. It returns other errors unchanged.
 func UnknownFlag(err error, fs *pflag.FlagSet) error {
 	e, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {

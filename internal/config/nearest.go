@@ -1,7 +1,7 @@
 package config
 
-// Nearest returns the candidate with the fewest edits from name: letters added, removed,
-// changed, or swapped with a neighbour. It returns "" if no candidate is near.
+// Nearest returns the candidate with the fewest edits from name. An edit adds, removes or changes a
+// letter, or swaps two neighbours. Nearest returns "" if no candidate is similar enough.
 func Nearest(name string, candidates []string) string {
 	best, fewest := "", max(2, len(name)/2)+1
 	for _, c := range candidates {
@@ -12,7 +12,7 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance returns the Levenshtein distance with swaps of neighbours, over bytes.
+// distance returns the Levenshtein distance in bytes. A swap of two neighbours counts as one edit.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/announce"
 )
 
-// parsed is a setting's value; the Kind decides which field holds it.
+// parsed is the value of a setting. The Kind of the setting decides which field holds the value.
 type parsed struct {
 	text      string
 	networks  []netip.Prefix
@@ -28,8 +28,8 @@ type parsed struct {
 	rate      float64
 }
 
-// parse parses the text of a setting. Its error states the allowed values; it contains
-// neither the setting's name nor, for a secret, the value.
+// parse parses the text of a setting. Its error states the allowed values. The error contains
+// neither the setting's name nor the value of a secret.
 func (s Setting) parse(text string) (parsed, error) {
 	text = strings.TrimSpace(text)
 	p := parsed{text: text}
@@ -134,7 +134,8 @@ func checkDatabase(text string) error {
 	if text == "" {
 		return nil
 	}
-	// url.Parse repeats its input in the error, and this input holds a password.
+	// url.Parse repeats its input in the error. The input contains a password, so that error is not
+	// shown.
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return errors.New("it must be postgres://user:password@host:port/name (special characters in the password as %XX), or empty for SQLite")
@@ -161,7 +162,8 @@ func parseURLs(text string) ([]string, error) {
 	return urls, nil
 }
 
-// ParseNetworks parses comma-separated CIDRs. A bare address means this address alone.
+// ParseNetworks parses comma-separated CIDRs. An address without a prefix length means only this
+// address.
 func ParseNetworks(text string) ([]netip.Prefix, error) {
 	var nets []netip.Prefix
 	for part := range strings.SplitSeq(text, ",") {
@@ -201,7 +203,7 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return n, nil
 }
 
-// ParseDuration parses a Go duration (1h30m, 250ms) with optional days in front (1d, 1d12h).
+// ParseDuration parses a Go duration (1h30m, 250ms). The text can begin with days (1d, 1d12h).
 func ParseDuration(text string) (time.Duration, error) {
 	fail := fmt.Errorf("%q is not a time such as 250ms, 15s, 2m, 25h or 30d", text)
 	rest, days := text, int64(0)
@@ -236,7 +238,7 @@ func (s Setting) parseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// maxDurations limits a list of durations; a longer list is a mistake.
+// maxDurations is the maximum length of a list of durations. A longer list is probably a mistake.
 const maxDurations = 50
 
 func (s Setting) parseDurations(text string) ([]time.Duration, error) {
@@ -265,8 +267,8 @@ func (s Setting) parseCount(text string) (int, error) {
 	return n, nil
 }
 
-// Check returns a function that checks the text of a setting. Its error is one sentence with the
-// value and the allowed values. name must be the name of a setting.
+// Check returns a function that checks the text of a setting. The function's error is one sentence
+// with the value and the allowed values. name must be the name of a setting.
 func Check(name string) func(text string) error {
 	all := Settings()
 	i := slices.IndexFunc(all, func(s Setting) bool { return s.Name == name })
@@ -276,7 +278,7 @@ func Check(name string) func(text string) error {
 		}
 		_, err := all[i].parse(text)
 		if err != nil {
-			return fmt.Errorf("invalid value %q for %s: %w", text, name, err) // as of a flag
+			return fmt.Errorf("invalid value %q for %s: %w", text, name, err) // the same form as an error about a flag
 		}
 		return nil
 	}

@@ -11,9 +11,9 @@ import (
 	"cloudburst/internal/text"
 )
 
-// WriteTOML prints the effective configuration as a TOML file with the documentation
-// and origin of each value. Loading the file gives the same values. Without secrets,
-// WriteTOML hides values with a password and comments them out.
+// WriteTOML prints the effective configuration as a TOML file with the documentation and origin of
+// each value. The printed file loads to the same values. If secrets is false, WriteTOML hides values
+// with a password and comments them out.
 func (e *Effective) WriteTOML(w io.Writer, secrets bool) error {
 	var b strings.Builder
 	table := ""
@@ -100,8 +100,8 @@ func quote(text string) string {
 	return b.String()
 }
 
-// WriteJSON prints one object per line, in the table's order: name, value, default,
-// source, origin, env, doc.
+// WriteJSON prints one object per line, in the order of the table of settings. Its fields are name,
+// value, default, source, origin, env and doc.
 func (e *Effective) WriteJSON(w io.Writer, secrets bool) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -126,8 +126,8 @@ func (e *Effective) WriteJSON(w io.Writer, secrets bool) error {
 	return nil
 }
 
-// Of returns the settings of another process: text, source and origin by name. Names that this program
-// does not know are left out.
+// Of returns the settings of another process. Key of each map: setting name. Of omits names that
+// this program does not know.
 func Of(text, source, origin map[string]string) *Effective {
 	e := &Effective{redacted: true}
 	for _, s := range Settings() {
@@ -138,8 +138,8 @@ func Of(text, source, origin map[string]string) *Effective {
 	return e
 }
 
-// wrap breaks text at spaces into lines of at most width characters; a longer word has
-// a separate line.
+// wrap breaks text at spaces into lines of at most width characters. A longer word gets its own
+// line.
 func wrap(text string, width int) string {
 	var b strings.Builder
 	n := 0
