@@ -28,7 +28,7 @@ type PostCard struct {
 
 // PostVersion is an earlier version of a post.
 type PostVersion struct {
-	Number     int64     `json:"number"` // number of the version of its post, from 1
+	Number     int64     `json:"number"` // number of this version among the versions of the post, from 1
 	SavedAt    time.Time `json:"saved_at"`
 	State      string    `json:"state"` // state of the post at that time; draft for unpublished changes
 	Title      string    `json:"title,omitempty"`

@@ -202,7 +202,7 @@ type ReadRequest struct {
 // Category is a user's category of sources.
 type Category struct {
 	Name    string `json:"name"`
-	Public  bool   `json:"public"` // number of unread items; nil: not requested
+	Public  bool   `json:"public"` // whether the river, the feed and the list of the category are public
 	Sources int64  `json:"sources"`
 	Unread  *int64 `json:"unread,omitempty"` // number of unread items; nil: not requested
 }

@@ -28,9 +28,9 @@ type Options struct {
 	Limits Limits
 }
 
-// Limits limit failed log-ins at all endpoints together. Beyond a limit, a source or a user name
-// must wait. The first wait is one minute; each further wait is twice as long, up to an hour for a
-// source and 15 minutes for a name. A zero field has the default in brackets.
+// Limits are the limits of failed log-ins at all endpoints together. Beyond a limit, a source or a
+// user name must wait. The first wait is one minute; each further wait is twice as long, up to an
+// hour for a source and 15 minutes for a name. A zero field has the default in brackets.
 type Limits struct {
 	Source int // failures of one source in 15 minutes; a source is an IPv4 /24 or an IPv6 /56 network [20]
 	Name   int // failures for one user name in 15 minutes [10]

@@ -88,7 +88,7 @@ func backupFile(in client.BackupOptions, now time.Time) (string, error) {
 func datedName(now time.Time) string { return now.UTC().Format("cloudburst-20060102T150405Z.db") }
 
 // removeOld deletes the oldest dated backups in dir, with their key files, until only keep backups
-// remain. It counts and keeps newest. It does not touch other files.
+// remain. newest is always one of the backups that remain. Other files are not touched.
 func removeOld(dir, newest string, keep int) (removed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

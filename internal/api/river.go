@@ -219,7 +219,8 @@ func (s riverAPI) followed(c *riverCall) (river.Followed, error) {
 	return s.River.Find(c.ctx(), c.reader, strconv.FormatInt(id, 10))
 }
 
-// sourceID returns the ID of the source that what names by its ID or URL; 0: what is "".
+// sourceID returns the ID of a source. what is the ID or the URL of the source. If what is "", the
+// result is 0.
 func (s riverAPI) sourceID(c *riverCall, what string) (int64, error) {
 	if what == "" {
 		return 0, nil

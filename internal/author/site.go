@@ -20,7 +20,7 @@ import (
 // Limits of an author's page.
 const (
 	MaxPages      = 50
-	MaxPageSource = 256 << 10 // maximum bytes of Markdown
+	MaxPageSource = 256 << 10 // maximum bytes of the Markdown of a page
 	maxLinks      = 20
 	maxLinkTitle  = 60 // maximum characters of a link's title
 )

@@ -13,7 +13,7 @@ import (
 
 // Version is an earlier content of a post.
 type Version struct {
-	N     int64        // number of the version of its post, from 1
+	N     int64        // number of this version among the versions of the post, from 1
 	At    time.Time    // time when this content was saved
 	State author.State // state of the post at that time; author.Draft for unpublished changes of a published post
 	author.Content
