@@ -36,8 +36,8 @@ type InviteStore interface {
 	AddInvite(ctx context.Context, i Invite) error
 	// Invite returns an invitation. fault.NotFound: the invitation does not exist.
 	Invite(ctx context.Context, id string) (Invite, error)
-	// Invites lists the invitations that were created before the time before (zero: all), newest
-	// first. limit is at most 1,000; 0 means 100.
+	// Invites lists invitations, newest first. If before is not zero, it lists only invitations that
+	// were created before this time. limit is at most 1,000; 0 means 100.
 	Invites(ctx context.Context, before time.Time, limit int) ([]Invite, error)
 	// RemoveInvite deletes an unused invitation. fault.NotFound: no unused invitation has this ID.
 	RemoveInvite(ctx context.Context, id string) error

@@ -33,13 +33,14 @@ type UserStore interface {
 	// User returns a user and the hash of the user's password. fault.NotFound: the user does not
 	// exist.
 	User(ctx context.Context, name string) (u User, hash string, err error)
-	// Users lists users sorted by name, after the name after. limit is at most 1,000; 0 means 100.
+	// Users lists users sorted by name. It begins with the name that follows after. limit is at most
+	// 1,000; 0 means 100.
 	Users(ctx context.Context, after string, limit int) ([]User, error)
 	CountUsers(ctx context.Context) (int64, error)
 	// SetUserPassword stores a new hash, ends the user's sessions and returns the time of the
-	// change. That time is at, or slightly later, because the times are unique per user.
-	// fault.Conflict: was is not zero and is not the time when the current password was set.
-	// fault.NotFound: the user does not exist.
+	// change. That time is the parameter at, or slightly later, because the times are unique per
+	// user. fault.Conflict: the parameter was is not zero and differs from the time when the current
+	// password was set. fault.NotFound: the user does not exist.
 	SetUserPassword(ctx context.Context, name, hash string, at, was time.Time) (time.Time, error)
 	// RehashUser stores hash, a new hash of the same password, if the stored hash is still old.
 	RehashUser(ctx context.Context, name, old, hash string) error
@@ -50,7 +51,7 @@ type UserStore interface {
 	// exist.
 	SetPreferences(ctx context.Context, name, encoded string) error
 	// TouchUser records a log-in of a user at the time at. place is the keyed hash of the address of
-	// the client. The store keeps the keep most recent places of a user.
+	// the client. The store keeps only the most recent places of a user, at most keep.
 	TouchUser(ctx context.Context, name, place string, at time.Time, keep int) error
 	// KnowsPlace reports whether the user has logged in from an address with this keyed hash.
 	KnowsPlace(ctx context.Context, name, place string) (bool, error)
@@ -130,8 +131,8 @@ type TallyStore interface {
 	// returns the changed tallies in the order of keys.
 	ChangeTallies(ctx context.Context, keys []TallyKey, change func([]Tally) bool) ([]Tally, error)
 	// TrimTallies deletes at most limit tallies of a kind and returns their number. It deletes
-	// tallies whose Last and Until are not after before, and the earliest tallies if there are more
-	// than keep.
+	// tallies whose Last and Until are not later than the parameter before. If more than keep
+	// tallies remain, it also deletes the earliest.
 	TrimTallies(ctx context.Context, kind byte, before time.Time, keep, limit int) (int64, error)
 }
 

@@ -166,7 +166,8 @@ func (a *Accounts) Register(ctx context.Context, name, password string, from Cal
 	return a.Add(ctx, name, password)
 }
 
-// Users lists users sorted by name, after the name after. limit is at most 1,000; 0 means 100.
+// Users lists users sorted by name. It begins with the name that follows after. limit is at most
+// 1,000; 0 means 100.
 func (a *Accounts) Users(ctx context.Context, after string, limit int) ([]User, error) {
 	return a.Store.Users(ctx, after, limit)
 }

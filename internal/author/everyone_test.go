@@ -47,7 +47,8 @@ func TestFeedOfAllUsersHasUniqueGUIDs(t *testing.T) {
 	})
 }
 
-// Data of an item for which a post has no field is stored with the post. Its size is limited.
+// Data of an item for which a post has no field is stored with the post. The size of this data is
+// limited.
 func TestUnknownElementsOfAPostAreBoundedInSize(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {

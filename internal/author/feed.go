@@ -180,8 +180,8 @@ func (s *Feeds) setPlace(ctx context.Context, user, name string, place Place) (F
 	return f, err
 }
 
-// List lists feeds by user and name, after the feed with the key after ("alice/rss"; "": from the
-// beginning). limit is at most 1,000; 0 means 100.
+// List lists feeds sorted by user and name. It begins with the feed that follows the feed after,
+// such as "alice/rss"; "": from the beginning. limit is at most 1,000; 0 means 100.
 func (s *Feeds) List(ctx context.Context, after string, limit int) ([]Feed, error) {
 	user, name, _ := strings.Cut(after, "/")
 	return s.Store.SavedFeeds(ctx, user, name, limit)

@@ -34,7 +34,7 @@ func (w itemWriter) nest(it *feed.Item, post Post) {
 	if it.More == nil {
 		it.More = &feed.More{}
 	}
-	if was := it.More.Outlines; len(was) == 1 { // The imported item had one outline already.
+	if was := it.More.Outlines; len(was) == 1 { // the imported item already had one outline
 		root.Attrs = withAttrs(root.Attrs, was[0].Attrs)
 	}
 	it.More.Outlines = []feed.Outline{root}

@@ -215,8 +215,8 @@ type FileStore interface {
 	// ReplacePieces replaces the pieces of the file with this complete hash with the object of the
 	// upload temp. If the content is no longer in pieces, SweepFiles deletes the object later.
 	ReplacePieces(ctx context.Context, hash, temp string) error
-	// Files lists up to limit files of a user, newest first, after the file after (nil: from the
-	// beginning).
+	// Files lists up to limit files of a user, newest first. It begins with the file that follows
+	// after; nil: from the beginning.
 	Files(ctx context.Context, user string, after *File, limit int) ([]File, error)
 	// FileInGroup reports whether a private post for a group uses a file of the user.
 	FileInGroup(ctx context.Context, user, slug, hash string) (bool, error)

@@ -92,9 +92,9 @@ type SiteStore interface {
 	AuthorPages(ctx context.Context, user string) ([]Page, error)
 	// AuthorPage returns a page. fault.NotFound: the page does not exist.
 	AuthorPage(ctx context.Context, user, slug string) (Page, error)
-	// PutAuthorPage stores a page. The page replaces the page with the slug was; "": the page is
-	// new. fault.Conflict: another page has the slug; fault.NotFound: no page has the slug was;
-	// fault.TooMany: the user already has limit pages.
+	// PutAuthorPage stores a page. If was is "", the page is new; otherwise it replaces the page
+	// whose slug is was. fault.Conflict: another page has the slug; fault.NotFound: the page to
+	// replace does not exist; fault.TooMany: the user already has limit pages.
 	PutAuthorPage(ctx context.Context, p Page, was string, limit int) error
 	// DeleteAuthorPage deletes a page. fault.NotFound: the page does not exist.
 	DeleteAuthorPage(ctx context.Context, user, slug string) error
@@ -151,8 +151,8 @@ func (s *Site) PreviewPage(p Page) (Page, error) {
 	return p, err
 }
 
-// SavePage stores a page. The page replaces the page with the slug was; "": the page is new. The
-// faults are those of SiteStore.PutAuthorPage and fault.Invalid.
+// SavePage stores a page. If was is "", the page is new; otherwise it replaces the page whose slug
+// is was. The faults are those of SiteStore.PutAuthorPage and fault.Invalid.
 func (s *Site) SavePage(ctx context.Context, p Page, was string) (Page, error) {
 	if err := s.Posts.checkEdit(ctx, Edit{User: p.User}); err != nil {
 		return p, err
@@ -350,8 +350,8 @@ func (s PageSettings) With(in any) PageSettings {
 	return next
 }
 
-// CopySettings copies the settings from to the value that to points to, a type with the same JSON
-// form.
+// CopySettings copies settings between two types that have the same JSON form. to is a pointer to
+// the copy.
 func CopySettings(from, to any) {
 	b, err := json.Marshal(from)
 	if err == nil {

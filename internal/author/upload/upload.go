@@ -251,8 +251,8 @@ func (s *Files) Open(ctx context.Context, user, hash string) (author.File, io.Re
 	return f, s.reader(ctx, f), nil
 }
 
-// List lists a user's files, newest first, after the file after (nil: from the beginning). limit is
-// at most 1,000; 0 means 100.
+// List lists a user's files, newest first. It begins with the file that follows after; nil: from
+// the beginning. limit is at most 1,000; 0 means 100.
 func (s *Files) List(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error) {
 	return s.Store.Files(ctx, user, after, limit)
 }

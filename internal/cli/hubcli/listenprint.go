@@ -18,7 +18,7 @@ type record struct {
 	Hub       string     `json:"hub,omitempty"`
 	Message   string     `json:"message,omitempty"`
 	AfterMS   *float64   `json:"after_ms,omitempty"`   // milliseconds from the change to the notification
-	Since     string     `json:"since,omitempty"`      // source of ChangedAt: ping, change_time, modified, date
+	Since     string     `json:"since,omitempty"`      // source of ChangedAt: ping, change_time, modified or date
 	ChangedAt *time.Time `json:"changed_at,omitempty"` // time of the change
 	Title     string     `json:"title,omitempty"`
 	Link      string     `json:"link,omitempty"`
