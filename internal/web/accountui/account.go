@@ -32,7 +32,7 @@ type tokensView struct {
 
 type sessionRow struct {
 	ID, Agent            string
-	Here                 bool // this browser
+	Here                 bool // the session is that of this browser
 	Since, Seen, Expires shell.Moment
 }
 
@@ -43,13 +43,13 @@ type tokenRow struct {
 	Made, Used shell.Moment
 }
 
-// scope is a permission that a token can have.
+// scope is a permission of a token, as a checkbox of the form.
 type scope struct {
 	Value, Words string
 	Chosen       bool
 }
 
-// scopes lists all permissions with descriptions; one without a description has its name only.
+// scopes lists all permissions with descriptions. A permission without a description has only its name.
 func scopes(chosen []string) (all []scope) {
 	words := map[string]string{
 		"create": "Create posts and feeds", "update": "Edit", "delete": "Delete", "media": "Upload files", "read": "Read your data",
@@ -87,7 +87,7 @@ func (s *Pages) accountPage(rw http.ResponseWriter, r *http.Request, session acc
 	s.showAccount(rw, r, session, http.StatusOK, accountView{})
 }
 
-// showAccount adds the common data of the page to v, which has the results of a form.
+// showAccount adds the common data of the page to v and writes the page. v has the results of a form.
 func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
 	v.View, v.Message = s.NewView(r, "Sign-in and sessions"), doneMessage(r)
 	var err error
@@ -120,7 +120,7 @@ func (s *Pages) tokensPage(rw http.ResponseWriter, r *http.Request, session acco
 	s.showTokens(rw, r, session, http.StatusOK, tokensView{Scopes: scopes(nil)})
 }
 
-// showTokens adds the tokens to v, which has the form of a new one.
+// showTokens adds the tokens to v and writes the page. v has the form for a new token.
 func (s *Pages) showTokens(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v tokensView) {
 	v.View, v.Message = s.NewView(r, "Apps and tokens"), doneMessage(r)
 	tokens, err := s.Accounts.Tokens(r.Context(), session.User)
@@ -134,7 +134,7 @@ func (s *Pages) showTokens(rw http.ResponseWriter, r *http.Request, session acco
 	s.Render(rw, r, status, "tokens", v)
 }
 
-// agentWords returns the name of a browser for people.
+// agentWords returns the name of a browser as people know it, from the User-Agent header.
 func agentWords(agent string) string {
 	name := ""
 	for _, known := range []struct{ part, name string }{

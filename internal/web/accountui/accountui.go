@@ -17,11 +17,11 @@ type Options struct {
 	Accounts     Accounts
 	Authors      Authors     // nil: this server hosts no feeds
 	Profiles     Profiles    // nil: users cannot write posts
-	Groups       Groups      // nil: the default group only
+	Groups       Groups      // nil: there is only the default group
 	Audience     Audience    // nil: readers are not counted
 	Registration func() bool // whether registration is open, at /signup; nil: closed
-	Apps         Apps        // reads the metadata of client programs; nil: no sign-in for programs
-	Moves        Moves       // exports and imports authors; nil: not possible
+	Apps         Apps        // reads the metadata of client programs; nil: programs cannot request access
+	Moves        Moves       // exports and imports authors; nil: authors cannot be exported or imported
 }
 
 // Accounts is the interface to the accounts for the pages; account.Accounts implements it.

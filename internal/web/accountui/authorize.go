@@ -14,8 +14,8 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// Apps reads the metadata of a program from its URL. With an error, Client still returns a Client
-// with its ID.
+// Apps reads the metadata of a program from its URL. If Client returns an error, the returned
+// Client still has its ID.
 type Apps interface {
 	Client(ctx context.Context, id string) (indieauth.Client, error)
 }
@@ -23,7 +23,7 @@ type Apps interface {
 // authorizeView is the page on which users grant access to a program.
 type authorizeView struct {
 	shell.View
-	Name, URL, Logo string // of the program; its URL is client_id
+	Name, URL, Logo string // name, URL and logo of the program; the URL is its client_id
 	To              string // host of the redirect URI, if it differs from the program's
 	Me              string
 	Unread          string // why the metadata could not be read; "": it was read
@@ -93,8 +93,8 @@ func (s *Pages) appProblem(rw http.ResponseWriter, r *http.Request, text string)
 	s.Problem(rw, r, http.StatusBadRequest, "This app cannot sign you in", text)
 }
 
-// askedScopes lists the known scopes of a request, all selected. "post" is an old name of the scope
-// create.
+// askedScopes lists the known scopes of a request, all selected. The scope "post" is an
+// old name of the scope "create".
 func askedScopes(wanted []string) (all []scope) {
 	if slices.Contains(wanted, "post") {
 		wanted = append(slices.Clone(wanted), "create")
@@ -108,7 +108,7 @@ func askedScopes(wanted []string) (all []scope) {
 }
 
 // doAuthorize redirects the browser to the program, with a code or a refusal. The form has the
-// request sealed for this user, so the decision covers exactly what the user saw.
+// sealed request of this user, so the decision applies exactly to the request on the page.
 //
 // spec:indieauth-2024#authorization-response
 func (s *Pages) doAuthorize(rw http.ResponseWriter, r *http.Request, session account.Session) {

@@ -22,7 +22,7 @@ type feedsView struct {
 	shell.View
 	Message string
 	Base    string
-	Cloud   string // <cloud> element of this server
+	Cloud   string // <cloud> element that points to this server
 	Feeds   []hosted
 	Chose   string // the feed selected in the upload form
 	Wrong   string // error of an uploaded file
@@ -41,7 +41,7 @@ type hosted struct {
 	Formats   []shell.FormatLink
 	Findings  []finding
 	MovedHref string
-	CanAdd    bool   // the document names neither a cloud nor a hub, and the server can add its own
+	CanAdd    bool   // the document names neither a cloud nor a hub, and the server can add its own cloud
 	Notice    string // further notes for the author
 
 	To, ToError string // new URL of the feed, as typed
@@ -92,7 +92,7 @@ func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session accou
 	s.Render(rw, r, status, "feeds", v)
 }
 
-// hosted collects the data of one feed; a feed that was never saved is not an error.
+// hosted collects the data of one feed. It returns no error for a feed that was never saved.
 func (s *Pages) hosted(r *http.Request, user string, label shell.NamedValue) (hosted, error) {
 	h := hosted{Name: label.Name, Label: label.Value, Open: label.Name == author.Public}
 	h.Path = "/" + user + "/" + label.Name + ".xml"
@@ -128,12 +128,12 @@ func (s *Pages) hosted(r *http.Request, user string, label shell.NamedValue) (ho
 	return h, nil
 }
 
-// findings lists advice for the author about the document. pushless: it names neither a cloud nor a
-// hub; the page has a separate section for that.
+// findings lists advice for the author about the document. pushless reports that the document
+// names neither a cloud nor a hub; the page has a separate section for this case.
 func findings(doc []byte, f author.Feed, address string, now time.Time) (all []finding, pushless bool) {
 	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: address, KeepRelative: true, Header: http.Header{"Content-Type": {f.Type}}})
 	if err != nil {
-		return nil, false // this server saves only feeds
+		return nil, false // cannot happen: this server saves only feeds
 	}
 	for _, a := range advice.On(parsed, &advice.Delivery{Document: doc, URL: address, Now: now}) {
 		if a.Rule == "push-missing" {
@@ -216,8 +216,8 @@ func readUpload(rw http.ResponseWriter, r *http.Request) (name string, doc []byt
 	return name, nil, "", broken(errors.New("web: more than 10 parts"))
 }
 
-// uploadType returns the type of a file. Browsers have no type for feeds, so the name decides, then the
-// first character.
+// uploadType returns the type of a file. Browsers send no media type for feeds, so the
+// extension of the name decides, then the first character of the document.
 func uploadType(name string, doc []byte) string {
 	if strings.EqualFold(path.Ext(name), ".json") || bytes.HasPrefix(bytes.TrimSpace(doc), []byte("{")) {
 		return "application/feed+json"
@@ -225,7 +225,7 @@ func uploadType(name string, doc []byte) string {
 	return ""
 }
 
-// doCloud turns on or off that this server adds its cloud to the user's feed.
+// doCloud changes whether this server adds its <cloud> element to the user's feed.
 func (s *Pages) doCloud(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	on := shell.FormValue(form, "on") != ""

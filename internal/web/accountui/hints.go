@@ -17,7 +17,7 @@ type hintsView struct {
 	TTL, Hours, Period, Frequency, Base string
 	Days                                []chosen
 	Periods                             []chosen
-	Open                                bool // a value is set or invalid
+	Open                                bool // the form is open, because a value is set or invalid
 	Wrong                               string
 }
 

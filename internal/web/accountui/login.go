@@ -17,10 +17,10 @@ import (
 type credentials struct {
 	Name, NameError   string
 	PasswordError     string
-	Token, TokenError string // setup token of the first account
+	Token, TokenError string // setup token for creating the first account
 	Invite            string // secret of an invitation
-	Next              string // page after signing in; "": see home
-	Wrong             string // error of the whole form
+	Next              string // path of the page after signing in; "": the page that home returns
+	Wrong             string // error that belongs to no single field
 	password          string
 	Plain             bool // the connection is not encrypted
 }
@@ -28,7 +28,7 @@ type credentials struct {
 type signView struct {
 	shell.View
 	Form credentials
-	Open bool // registration is open
+	Open bool // every visitor can create an account
 }
 
 func (s *Pages) readCredentials(r *http.Request, form rsscloud.Form) credentials {
@@ -43,7 +43,7 @@ func (s *Pages) readable(r *http.Request) bool {
 	return !s.IsSecure(r) && !s.CallerAddr(r).IsLoopback()
 }
 
-// home returns the page after signing in, unless the request names another one.
+// home returns the path of the page after signing in, if the request names no page.
 func (s *Pages) home() string {
 	switch {
 	case s.Reads:
@@ -54,7 +54,7 @@ func (s *Pages) home() string {
 	return "/account"
 }
 
-// welcome returns the page after an account was created.
+// welcome returns the path of the page after an account was created.
 func (s *Pages) welcome() string {
 	if s.Reads {
 		return "/river/welcome"
@@ -76,7 +76,7 @@ func (s *Pages) login(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// signInView marks a page to sign in or to create an account.
+// signInView marks v as a page to sign in or to create an account.
 func signInView(v shell.View) shell.View {
 	v.SignIn = true
 	return v
@@ -107,7 +107,7 @@ func (s *Pages) doLogin(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, shell.LocalPath(f.Next, s.home()), http.StatusSeeOther)
 }
 
-// refused puts the error into the form, and returns the status of the page.
+// refused puts the error into the form and returns the HTTP status of the page.
 func (s *Pages) refused(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
@@ -199,7 +199,7 @@ func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, s.welcome(), http.StatusSeeOther)
 }
 
-// nameError is an error of the requested name.
+// nameError is the error of an invalid user name for a new account.
 type nameError struct{ error }
 
 func (e nameError) Unwrap() error { return e.error }
@@ -228,7 +228,7 @@ func (s *Pages) setError(rw http.ResponseWriter, r *http.Request, err error, f *
 	return status
 }
 
-// SetupCookie carries the token from the printed link to the form.
+// SetupCookie is the name of the cookie that has the setup token of the printed link for the form.
 const SetupCookie = "cloudburst-setup"
 
 // setup shows the form for the first account. The printed link has the token in its URL; a redirect

@@ -19,11 +19,11 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// shownURLs is the number of old URLs in the table of a result; the CSV file has all of them.
+// shownURLs is the maximum number of old URLs in the table of a result. The CSV file has all URLs.
 const shownURLs = 50
 
-// work previews a file, waits for the decision of its user, and imports it. It ends when the program
-// stops or the user does not decide within previewWait.
+// work previews a file, waits for the decision of the user, and imports the file. Work ends when the
+// program stops or the user does not decide within previewWait.
 func (s importPages) work(id, user string, spool *os.File, size int64, decided <-chan transfer.Options) {
 	defer drop(spool)
 	ctx, cancel := s.UntilStopped()
@@ -65,7 +65,8 @@ func (s importPages) importStep(ctx context.Context, id, user string, spool *os.
 	return waits
 }
 
-// packURLs returns compressed CSV, because results are held in memory. nil: there are no URLs.
+// packURLs returns the URLs as compressed CSV, because results are held in memory. It returns nil
+// without URLs.
 func packURLs(moved []transfer.Moved) []byte {
 	if len(moved) == 0 {
 		return nil
@@ -73,7 +74,7 @@ func packURLs(moved []transfer.Moved) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	out := csv.NewWriter(z)
-	_ = out.Write([]string{"old", "new"}) // a buffer has no errors
+	_ = out.Write([]string{"old", "new"}) // writing to a buffer never fails
 	for _, m := range moved {
 		_ = out.Write([]string{m.From, m.To})
 	}
@@ -93,7 +94,7 @@ type movedView struct {
 	Done     int
 	Total    int
 	Result   transfer.Result
-	From, To string // dates
+	From, To string // first and last date of the posts, as text
 	Bytes    string
 	Problems []string
 }
@@ -117,7 +118,7 @@ func (s importPages) showMoved(rw http.ResponseWriter, r *http.Request, status i
 		v.Lead = map[string]string{
 			transfer.PhaseCheck: "The file is being checked.", transfer.PhaseFiles: "Images and other files are being imported.", transfer.PhasePosts: "Posts are being imported.",
 		}[m.phase]
-		if !m.confirmed { // only a preview
+		if !m.confirmed { // the user has not started the import: the result is a preview
 			v.Lead = "The file is being checked."
 		}
 	case m.discarded:
@@ -177,7 +178,7 @@ func (s importPages) movedURLs(rw http.ResponseWriter, r *http.Request, session 
 	})
 }
 
-// movedWords describes the result of an import, in a language.
+// movedWords describes the result of an import in the language of l.
 func movedWords(l *locale.Locale, res transfer.Result) string {
 	text := l.Say("You have %s more.", locale.Quantity(res.Added, "post", "posts"))
 	if res.Files > 0 {

@@ -22,7 +22,7 @@ type privateView struct {
 	New        groupRow // values of the form for a new group
 	CanGroup   bool
 	CanWrite   bool
-	slug       string // group whose form has an error
+	slug       string // slug of the group whose form has an error
 	newSecret  shell.NamedValue
 	groupError error
 }
@@ -32,13 +32,13 @@ type groupRow struct {
 	Slug, Name, Description string
 	URL                     string // URL of the feed, without a secret
 	Secrets                 []secretRow
-	Public                  bool // no private post or feed yet: readers get the public feed
+	Public                  bool // the group has no private post or feed yet, so its readers get the public feed
 	Items                   int
 	DeletedAt               shell.Moment
 
 	Reader, ReaderError                    string
 	NameError, SlugError, DescriptionError string
-	Open                                   bool // the form to change it is open
+	Open                                   bool // the form that changes the group is open
 }
 
 type secretRow struct {
@@ -51,7 +51,7 @@ func (s *Pages) privatePage(rw http.ResponseWriter, r *http.Request, session acc
 	s.showPrivate(rw, r, session, http.StatusOK, privateView{})
 }
 
-// groups returns the groups of a user; without posts there is only the default group.
+// groups returns the groups of a user. If users cannot write posts, there is only the default group.
 func (s *Pages) groups(ctx context.Context, user string) ([]author.Group, error) {
 	if s.Groups == nil {
 		return []author.Group{{Slug: author.DefaultGroup, Name: "Private"}}, nil
@@ -197,7 +197,7 @@ func (s *Pages) doRevokeSecret(rw http.ResponseWriter, r *http.Request, session 
 	http.Redirect(rw, r, privatePath+"?done=secret", http.StatusSeeOther)
 }
 
-// doGroup creates a group, or changes the one that the form names.
+// doGroup creates a group, or changes the group that the form names.
 func (s *Pages) doGroup(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {

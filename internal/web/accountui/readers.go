@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// readersDays is the number of days on the page about readers.
+// readersDays is the number of days on the page about the readers of feeds.
 const readersDays = 30
 
 type readersView struct {
@@ -25,10 +25,10 @@ type readersView struct {
 	Formats  []countRow
 	Programs []countRow
 	Charts   []shell.Figure
-	Days     []dayRow // newest first
+	Days     []dayRow // one row a day, newest first
 }
 
-// serviceRow is a service that reads for many people.
+// serviceRow is an online feed reader that fetches a feed once for many people.
 type serviceRow struct {
 	Name, Format string
 	N            int64
@@ -45,7 +45,7 @@ type dayRow struct {
 	audience.Day
 }
 
-// readersPage shows the readers of the user's feeds, as far as they are known.
+// readersPage shows the number of readers of the user's feeds.
 func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	report, err := s.Audience.Report(r.Context(), session.User, readersDays)
 	if err != nil {
@@ -107,7 +107,7 @@ func readersWords(l *locale.Locale, r audience.Report) (lead, then string) {
 	return lead, then
 }
 
-// readersCharts draws the days up to now; a day without data is a gap.
+// readersCharts draws the days up to now. A day without data is a gap in the chart.
 func readersCharts(l *locale.Locale, days []audience.Day, now time.Time) []shell.Figure {
 	readers, requests := make([]float64, readersDays), make([]float64, readersDays)
 	for i := range readers {

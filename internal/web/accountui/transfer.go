@@ -26,12 +26,12 @@ type Moves interface {
 
 const (
 	maxMove        = 4 << 30          // maximum size of an imported file in bytes
-	maxActiveMoves = 2                // concurrent imports
-	maxUploads     = 8                // concurrent uploads
+	maxActiveMoves = 2                // maximum number of concurrent previews and imports
+	maxUploads     = 8                // maximum number of concurrent uploads
 	movePause      = 30 * time.Second // longest pause in an upload
-	maxStoredMoves = 64               // stored results
-	maxWaiting     = 16               // files whose preview waits for its user; disk space limits their number
-	previewWait    = time.Hour        // how long the file of a preview is kept
+	maxStoredMoves = 64               // maximum number of results in memory
+	maxWaiting     = 16               // maximum number of files whose preview waits for a decision; each file uses disk space
+	previewWait    = time.Hour        // the file of a preview is deleted after this time
 )
 
 // moves holds the running imports and the latest results.
@@ -39,10 +39,11 @@ type moves struct {
 	mu     sync.Mutex
 	byID   map[string]*move
 	order  []string
-	coming map[string]bool // users who are uploading; disk space limits their number
+	coming map[string]bool // key: name of a user who is uploading a file
 }
 
-// arrive admits the upload of a user, or returns why not; the caller must call gone at its end.
+// arrive admits the upload of a user, or returns the error that rejects it. The caller must call gone at
+// the end of the upload.
 func (m *moves) arrive(user string) (gone func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,24 +67,24 @@ func errMoves() error {
 	return &fault.Error{Code: fault.Unavailable, Msg: "Several imports are running at the moment. Nothing was done. Send the file again later.", RetryAfter: 10 * time.Second}
 }
 
-// move is an import in the background: a preview, then the import if its user wants it.
+// move is an import in the background: a preview, then the import if the user starts it.
 type move struct {
 	user, name string
 	phase      string
 	done       int
 	total      int
-	waiting    bool // the preview is complete; nothing is stored
-	confirmed  bool // its user started the import
+	waiting    bool // the preview is complete and waits for the decision; nothing is stored
+	confirmed  bool // the user started the import after the preview
 	finished   bool
 	discarded  bool // finished without an import
 	res        transfer.Result
 	urls       []byte // old and new URLs as compressed CSV
 	err        error
-	decided    chan transfer.Options // receives the choice of the user; closed: the file is discarded
+	decided    chan transfer.Options // receives the choice of the user; if closed, the file is discarded
 }
 
-// begin registers an import, or returns why it cannot start. It discards an earlier file of the user
-// that waits for a decision.
+// begin registers an import, or returns the error that prevents it. It discards an earlier file of
+// the user that waits for a decision.
 func (m *moves) begin(user, name string) (id string, decided <-chan transfer.Options, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,7 +155,7 @@ func (m *moves) decide(user, id string, opts *transfer.Options) error {
 	return nil
 }
 
-// change updates an import. It ignores an import whose record was dropped.
+// change applies f to the record of an import. It does nothing if the record was dropped.
 func (m *moves) change(id string, f func(*move)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -228,7 +229,7 @@ func (s importPages) doMove(rw http.ResponseWriter, r *http.Request, session acc
 
 func drop(spool *os.File) {
 	_ = spool.Close()
-	_ = os.Remove(spool.Name()) // otherwise the system deletes the temporary file
+	_ = os.Remove(spool.Name()) // if this fails, the operating system deletes the temporary file later
 }
 
 // receive reads the upload form.

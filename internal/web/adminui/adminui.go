@@ -19,9 +19,9 @@ import (
 type Options struct {
 	Admin    *admin.Admin
 	Accounts Passwords
-	// Findings checks the installation; nil: not possible.
+	// Findings checks the installation. Nil: the overview has no check.
 	Findings func(ctx context.Context) ([]checkup.Finding, error)
-	// Settings lists the settings with the values of the configuration; nil: none are known.
+	// Settings lists the settings with the values of the configuration. Nil: the page lists no settings.
 	Settings      func() []Setting
 	Hub           Hub           // nil: subscriptions cannot be removed
 	Subscriptions Subscriptions // nil: subscriptions are not listed
@@ -40,7 +40,7 @@ type Subscriptions interface {
 	Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error)
 }
 
-// Hub removes subscriptions and returns those that existed.
+// Hub removes subscriptions and returns the removed ones.
 type Hub interface {
 	Remove(ctx context.Context, keys []hub.Key, via string) ([]hub.Subscription, error)
 }
@@ -53,11 +53,11 @@ type Exports interface {
 // Setting is a setting with its value in the configuration.
 type Setting struct {
 	Name, Value, Default string
-	Source               string // default, profile, file, environment or flag
-	Origin               string // such as the name of the variable; "" for a default
+	Source               string // kind of origin: default, profile, file, environment or flag
+	Origin               string // exact origin, such as the name of the environment variable; "" for a default
 	Doc                  string
 	Secret               bool     // Value is masked
-	Choices              []string // the only valid values; nil: any
+	Choices              []string // the only valid values; nil: any value
 }
 
 // Program describes the running binary.

@@ -21,7 +21,7 @@ type auditView struct {
 	Paged, Filtered      bool
 }
 
-// kind is a choice of the filter by action.
+// kind is a menu entry of the filter by action.
 type kind struct {
 	Value, Label string
 	Chosen       bool
@@ -31,11 +31,11 @@ type auditRow struct {
 	At                       shell.Moment
 	Actor, Words, Object     string
 	Detail, Address, Failure string
-	Href                     string // page of the entries about the object; "": none
+	Href                     string // URL of the page that lists the entries about the object; "": none
 	Via                      string
 }
 
-// auditWords returns the actions as people read them: "alice" followed by the words and the object.
+// auditWords describes an action for people. The page shows the administrator, these words and the object.
 func auditWords(action string) string {
 	words, ok := map[string]string{
 		admin.UserCreate: "created the user", admin.UserInvite: "created an invitation", admin.UserRevokeInvite: "revoked an invitation",
@@ -52,7 +52,7 @@ func auditWords(action string) string {
 	return words
 }
 
-// auditPage lists what administrators did, newest first.
+// auditPage lists the actions of administrators, newest first.
 func (s *Pages) auditPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	v := auditView{view: s.newView(r, "Audit log", "/admin/audit", nil)}
 	v.Wide = true

@@ -63,7 +63,7 @@ func (s *Pages) showBackups(rw http.ResponseWriter, r *http.Request, status int,
 // backupTimeout is the maximum duration of the reply to a form that writes or reads a backup.
 const backupTimeout = 10 * time.Minute
 
-// backupAction performs an action on backups and returns to the list.
+// backupAction performs an action on backups and redirects to the list.
 func (s *Pages) backupAction(rw http.ResponseWriter, r *http.Request, do func() (done string, err error)) {
 	// If the deadline cannot be set, the server's default applies.
 	_ = http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(backupTimeout))

@@ -34,7 +34,7 @@ func blockMessages() map[string]string {
 	}
 }
 
-// blocksPage lists the blocks, by a part of their value or reason.
+// blocksPage lists the blocks, filtered by a part of the value or reason.
 func (s *Pages) blocksPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	s.showBlocks(rw, r, http.StatusOK, blocksView{})
 }

@@ -24,16 +24,16 @@ type Domains interface {
 type domainsView struct {
 	view
 	Rows   []domainRow
-	Failed string // why the last action failed
+	Failed string // error of the last action; "": none
 }
 
 type domainRow struct {
 	Name, User  string
 	URL         string // URL of the author's page; "": the domain is not in use
 	InUse       bool
-	Since       shell.Moment // when the author entered it, or when it was verified
-	TLS         bool         // this server has the certificate
-	Certificate shell.Moment // when the certificate expires; none if CertError is set or the certificate is pending
+	Since       shell.Moment // when the author entered the domain, or when the domain was verified
+	TLS         bool         // this server has a certificate for the domain
+	Certificate shell.Moment // when the certificate expires; zero if CertError is set or the certificate is pending
 	HasEnd      bool
 	CertError   string
 }

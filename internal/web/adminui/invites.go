@@ -17,7 +17,7 @@ type invitesView struct {
 	Invites []inviteRow
 	Next    string
 	Paged   bool
-	// the form, and the link of the invitation that was just created
+	// The values and errors of the form, and the link of the invitation that was just created.
 	Note, NoteError string
 	Days            []days
 	Link            string
@@ -26,12 +26,12 @@ type invitesView struct {
 
 type inviteRow struct {
 	ID, Note, By           string
-	State                  string // open, used or expired
+	State                  string // state of the invitation: open, used or expired
 	UsedBy                 string
 	Created, Expires, Used shell.Moment
 }
 
-// days is a choice of how long an invitation is valid.
+// days is a menu entry: the number of days for which an invitation is valid.
 type days struct {
 	Value  int
 	Label  string

@@ -15,7 +15,7 @@ type overviewView struct {
 	Program  Program
 	Checked  bool // the installation was checked
 	Problems []finding
-	Fine     []string // what is in order
+	Fine     []string // checks without a problem or warning
 	Wrong    string   // why the check failed
 	Lead     string
 }

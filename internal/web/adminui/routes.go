@@ -11,7 +11,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// handler is a page for an administrator.
+// handler serves a page to an administrator.
 type handler func(http.ResponseWriter, *http.Request, account.Session)
 
 // Routes lists the pages.
@@ -83,7 +83,7 @@ func (s *Pages) form(path, purpose string, do handler) route.Route {
 	return route.Route{Method: http.MethodPost, Path: path, Handler: s.only(do), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
 }
 
-// only protects a page from users who are not administrators.
+// only serves a page to administrators, and an error page to other users.
 func (s *Pages) only(page handler) http.Handler {
 	return s.WithSession(func(rw http.ResponseWriter, r *http.Request, session account.Session) {
 		if !session.Administrator {
@@ -120,8 +120,8 @@ type undo struct {
 	Fields []shell.NamedValue
 }
 
-// newView returns the view of a page below the tab at path. The message of the last action is the
-// one that the URL names by a keyword, so that a link cannot put text into a page.
+// newView returns the view of a page below the tab at path. The URL names the message of the
+// last action by a key of done, so that a link cannot put text into a page.
 func (s *Pages) newView(r *http.Request, title, path string, done map[string]string) view {
 	v := view{View: s.NewView(r, title), Message: done[r.URL.Query().Get("done")]}
 	v.Pages = []tab{{Path: "/admin", Label: "Overview"}, {Path: "/admin/users", Label: "Users"}, {Path: "/admin/invites", Label: "Invitations"},

@@ -28,16 +28,16 @@ type settingGroup struct {
 type settingRow struct {
 	Setting
 	ID         string        // ID of the field, for its label
-	Current    string        // the value in force
+	Current    string        // the value that the program uses
 	From       string        // where the value comes from, in words
 	Overridden bool          // an administrator changed it at run time
-	By         string        // who changed it
+	By         string        // administrator who made the change at run time
 	At         shell.Moment  // time of that change
 	Options    []settingKind // menu entries for Choices
 	Wrong      string
 }
 
-// settingKind is a choice of a setting.
+// settingKind is a valid value of a setting, as a menu entry.
 type settingKind struct {
 	Value  string
 	Chosen bool
@@ -50,12 +50,13 @@ func settingMessages() map[string]string {
 	}
 }
 
-// settingsPage lists the settings in force with their origin.
+// settingsPage lists the settings with their current values and their origin.
 func (s *Pages) settingsPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	s.showSettings(rw, r, http.StatusOK, "", "", "")
 }
 
-// showSettings shows the list; name, value and wrong are a refused change.
+// showSettings writes the list of settings. name, value and wrong are the setting, the value and the
+// error of a refused change.
 func (s *Pages) showSettings(rw http.ResponseWriter, r *http.Request, status int, name, value, wrong string) {
 	v := settingsView{view: s.newView(r, "Settings", "/admin/settings", settingMessages())}
 	query := r.URL.Query()

@@ -36,7 +36,7 @@ func parseKey(s string) (k hub.Key, ok bool) {
 	return k, err == nil && n == 2 && s == formatKey(k)
 }
 
-// subscriptionsPage lists the subscriptions, by a part of their callback or of their topic's URL.
+// subscriptionsPage lists the subscriptions, filtered by a part of the callback or of the topic's URL.
 func (s *Pages) subscriptionsPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	v := subscriptionsView{view: s.newView(r, "Subscriptions", "/admin/subscriptions",
 		map[string]string{"remove": "The subscription is removed. The subscriber gets no notifications unless it subscribes again."})}

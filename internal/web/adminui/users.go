@@ -17,7 +17,7 @@ type usersView struct {
 	Users       []userRow
 	Next        string // URL of the next page; "": this is the last
 	Paged       bool   // this is not the first page
-	// the form for a new user
+	// The values and errors of the form for a new user.
 	Name, NameError, PasswordError, Wrong string
 	Open                                  bool // the form is open, because it has an error
 	Plain                                 bool
@@ -31,7 +31,7 @@ type userRow struct {
 
 func userPath(name string) string { return "/admin/users/" + url.PathEscape(name) }
 
-// usersPage lists the users, by part of their name.
+// usersPage lists the users, filtered by a part of the name.
 func (s *Pages) usersPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	s.showUsers(rw, r, session, http.StatusOK, usersView{})
 }
@@ -95,7 +95,7 @@ type userView struct {
 	Plain                bool
 }
 
-// userMessages returns the results of actions on a user, with the action that reverts each.
+// userMessages returns the messages about actions on a user. Key: keyword of the action in the URL.
 func userMessages(l *locale.Locale, name string) map[string]string {
 	return map[string]string{
 		"create":   "The user is created. Give them the name and the password; they can change the password on their account page.",
@@ -127,7 +127,7 @@ func (s *Pages) showUser(rw http.ResponseWriter, r *http.Request, session accoun
 	s.Render(rw, r, status, "adminuser", v)
 }
 
-// change performs an action on the user in the path and returns to the page of the user.
+// change performs an action on the user in the path and redirects to the page of the user.
 func (s *Pages) change(rw http.ResponseWriter, r *http.Request, session account.Session, done string, do func(name string) error) {
 	name := r.PathValue("user")
 	if err := do(name); err != nil {
@@ -166,7 +166,7 @@ func (s *Pages) doDemote(rw http.ResponseWriter, r *http.Request, session accoun
 }
 
 // doPassword sets the password of another user. Administrators change their own password on the
-// account page, which asks for the current one.
+// account page, which asks for the current password.
 func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	field, ok := s.fields(rw, r)
 	if !ok {

@@ -23,9 +23,9 @@ import (
 
 // Limits of an author's page.
 const (
-	feedPostsPerPage = 50        // older posts are on the next page
-	maxNestedPosts   = 200       // nested posts on a page, in total
-	MaxPostDepth     = 4         // levels of nested posts
+	feedPostsPerPage = 50        // posts of a hosted feed on a page; older posts are on the next page
+	maxNestedPosts   = 200       // nested posts on a page in total
+	MaxPostDepth     = 4         // maximum number of levels of nested posts
 	maxPostHTML      = 256 << 10 // bytes of HTML; a longer post is shown without markup
 	MaxPageText      = 1 << 20   // bytes of HTML on a page
 	maxPostText      = 2000      // characters of a post without markup
@@ -37,12 +37,12 @@ const (
 type entry struct {
 	ID      string // ID of its HTML element
 	Title   string
-	Href    string // its URL on the web; "": on this page only
+	Href    string // URL of the post; "": the post is on this page only
 	At      time.Time
 	Authors []string
 	Tags    []string
-	HTML    template.HTML // sanitized; "": see Words
-	Words   []string      // paragraphs
+	HTML    template.HTML // sanitized text; "": Words has the text
+	Words   []string      // paragraphs of the text without markup
 	Cut     bool          // the text was shortened
 	Files   []content.File
 	Inside  []entry
@@ -51,7 +51,7 @@ type entry struct {
 // authorPage is the content of a page in the cache.
 type authorPage struct {
 	Title, About string
-	Home         string // the page that the feed declares as its own
+	Home         string // URL of the website that the feed declares
 	Language     string // value of the lang attribute
 	Posts        []entry
 	Number       int // number of the page, from 1
@@ -66,15 +66,15 @@ type authorView struct {
 	Path     string      // path of the page
 	Self     string      // URL of the page
 	Hub      string
-	Links    []shell.FormatLink // for <head>: the saved document first, then other common formats
+	Links    []shell.FormatLink // feed links for <head>: the saved document first, then other common formats
 	Formats  []shell.FormatLink
-	State    string // "", "moved", "gone", "empty"
+	State    string // state of the feed: "" (normal), "moved", "gone" or "empty"
 	MovedTo  string
 	MovedRef string // the new URL, if it may be a link
 	Saved    shell.Moment
 }
 
-// Newer returns the URL of the page with newer posts, "" for none.
+// Newer returns the URL of the page with newer posts, or "" if there is none.
 func (v authorView) Newer() string {
 	switch {
 	case v.Page.Number == 2:
@@ -174,8 +174,8 @@ func pageNumber(r *http.Request) int {
 	return n
 }
 
-// headLinks lists the feed for the head of the page. Feed readers use the first link, so that is
-// the feed in its saved format. Only common formats follow, without the saved one.
+// headLinks lists the feed for the head of the page. Feed readers use the first link, so the first
+// link is the feed in its saved format. The other common formats follow.
 //
 // spec:cloudburst#autodiscovery
 func headLinks(user string, f author.Feed, all []shell.FormatLink) []shell.FormatLink {
@@ -274,7 +274,7 @@ func (s *Pages) readPage(f *feed.Feed, base string, number int) *authorPage {
 	return p
 }
 
-// moment0 returns the date of an item, the zero time if unknown.
+// moment0 returns the date of an item, or the zero time if the date is unknown.
 func moment0(i *feed.Item) time.Time {
 	if !i.Published.UTC.IsZero() {
 		return i.Published.UTC
@@ -282,7 +282,7 @@ func moment0(i *feed.Item) time.Time {
 	return i.Updated.UTC
 }
 
-// postID returns an ID for the element of a post, stable for the same post.
+// postID returns the ID of the HTML element of a post. The same post always has the same ID.
 func postID(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return "p-" + hex.EncodeToString(sum[:5])

@@ -15,15 +15,15 @@ import (
 type Options struct {
 	Feeds Feeds // nil: this server hosts no feeds
 	Posts Posts // nil: users cannot write posts
-	// Replies are shown below posts, and post pages name the endpoint that receives them. Nil: none.
+	// Replies are shown below posts, and post pages name the endpoint that receives them. Nil: there are no replies.
 	Replies Replies
-	Threads Threads // threads of posts; nil: none
-	Site    Site    // pages, themes and the search; nil: none
-	Domains Domains // domains of authors; nil: none
-	// PageState identifies the state of everything that pages show to visitors without a session. Their
-	// pages are kept in memory while it stays the same; nil: they are not kept.
+	Threads Threads // threads of posts; nil: posts have no threads
+	Site    Site    // pages, themes and the search; nil: authors have none of these
+	Domains Domains // domains of authors; nil: authors cannot use their own domains
+	// PageState identifies the state of everything that pages show to visitors without a session. Pages for
+	// these visitors are kept in memory while the state stays the same. Nil: pages are not kept.
 	PageState func(ctx context.Context) (string, error)
-	// PageCache counts the uses of these pages; nil: not counted.
+	// PageCache counts the uses of the pages in memory. Nil: the uses are not counted.
 	PageCache *cache.Counts
 }
 

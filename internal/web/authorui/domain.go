@@ -41,12 +41,12 @@ type domainView struct {
 	shell.View
 	SiteTabs []menuItem
 	Message  string
-	Domain   string // stored; "": none
+	Domain   string // the stored domain; "": none
 	InUse    bool
 	URL      string // URL of the page at the domain
 	Old      string // URL of the page at this server
 	Target   string // host name of this server
-	Proof    string // URL that is read to check the domain
+	Proof    string // URL that this server reads to verify the domain
 	Entered  string // domain as typed in the form
 
 	DomainWrong, AllWrong string

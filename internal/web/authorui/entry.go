@@ -19,7 +19,7 @@ type postWriter struct {
 	clean           *sanitize.Sanitizer
 	base            string
 	page            *authorPage
-	remainingNested int // nested posts that still fit
+	remainingNested int // number of further nested posts that the page may have
 	ids             map[string]int
 }
 
@@ -83,7 +83,7 @@ func (p datedPost) When() shell.Moment {
 	return shell.NewMoment(p.Now, p.At)
 }
 
-// body uses the longest text of an item.
+// body sets the text of a post from the longest text of the item.
 func (w *postWriter) body(p *entry, i *feed.Item) {
 	t := i.Summary
 	for _, c := range i.Content {

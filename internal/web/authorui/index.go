@@ -21,7 +21,7 @@ func (s *Pages) archivePage(rw http.ResponseWriter, r *http.Request, user string
 	s.indexPage(rw, r, user, author.ByMonth, "archive", "Archive")
 }
 
-// aboutPage lists the categories of a user, or of all users.
+// aboutPage lists the categories of a user; if user is "", the categories of all users.
 func (s *Pages) aboutPage(rw http.ResponseWriter, r *http.Request, user string) {
 	if user == author.Everyone {
 		user = ""
@@ -79,7 +79,7 @@ func (s *Pages) indexPage(rw http.ResponseWriter, r *http.Request, user string, 
 	s.sendWritten(rw, r, "postindex", &v, time.UnixMicro(stamp))
 }
 
-// month adds a month; months arrive newest first.
+// month adds a month to the archive. The caller adds the newest month first.
 func (v *postsView) month(base string, c author.Count) {
 	at, err := time.Parse("2006-01", c.Name)
 	if err != nil {

@@ -97,7 +97,8 @@ func (s *Pages) postView(r *http.Request, p author.Post) (v postsView, err error
 	return v, nil
 }
 
-// ShowUnsaved shows a post that is not saved, as its page would be. Only its author may see it.
+// ShowUnsaved shows a post that is not saved as it would look on its page. Only the author may see this
+// preview.
 func (s *Pages) ShowUnsaved(rw http.ResponseWriter, r *http.Request, p author.Post) {
 	v, err := s.postView(r, p)
 	if err != nil {
@@ -114,7 +115,7 @@ func (s *Pages) ShowUnsaved(rw http.ResponseWriter, r *http.Request, p author.Po
 	s.Send(rw, r, http.StatusOK, body)
 }
 
-// firstLine returns the beginning of a text, cut between words.
+// firstLine returns the beginning of a text of at most limit characters, cut between words.
 func firstLine(s string, limit int) string {
 	s = strings.Join(strings.Fields(shell.CleanText(s, 4*limit)), " ")
 	if len([]rune(s)) <= limit {

@@ -24,13 +24,13 @@ const postsPerPage = 20
 // postList selects the posts of a page.
 type postList struct {
 	User         string // "": all users
-	Category     string // folded
+	Category     string // category in its folded spelling; "": all categories
 	Since, Until time.Time
 	Path         string // path of the first page of the list
-	Words        string // heading below the author's: "November 2026", "#go"
+	Words        string // heading below the author's name: "November 2026", "#go"
 }
 
-// view returns the feed of the same posts.
+// view returns the feed that has the same posts as the list.
 func (l postList) view() author.View { return author.View{User: l.User, Category: l.Category} }
 
 // postsView is a page of posts, or of one post.
@@ -39,9 +39,9 @@ type postsView struct {
 	Writer content.WriterView
 	List   postList
 	Posts  []content.PostView
-	Links  []shell.FormatLink // for <head>, the page's own feed first
-	Forms  []shell.FormatLink // formats of the page's feed
-	Feed0  string             // the page's feed
+	Links  []shell.FormatLink // feed links for <head>, the feed of the page first
+	Forms  []shell.FormatLink // feed of the page in all formats
+	Feed0  string             // path of the feed of the page
 	Self   string             // URL of the page
 	Base   string             // URL of this server
 	About  string             // description for link previews
@@ -65,18 +65,18 @@ type postsView struct {
 	Thread     threadView
 
 	Site     siteView
-	Pinned   *content.PostView // at the top of the first page; nil: none
-	Text     template.HTML     // text of a page that is not a post
+	Pinned   *content.PostView // post at the top of the first page; nil: none
+	Text     template.HTML     // text of an author's page that is not a post
 	Titles   []monthTitles     // posts of the archive by month
 	Query    string            // search query
 	Found    []titleView
-	FoundAll bool // the search has no more results
-	NoIndex  bool // search engines leave the page out
+	FoundAll bool // the page shows all results of the search
+	NoIndex  bool // search engines must not index the page
 
-	brief bool // the page shows a line of another post and is cached only for briefLife
+	brief bool // the page shows a line of another post, so it stays in memory only for briefLife
 }
 
-// MainForms returns the formats that most readers use.
+// MainForms returns the feed formats that most feed readers use.
 func (v postsView) MainForms() (all []shell.FormatLink) {
 	for _, f := range v.Forms {
 		switch f.Type {
@@ -89,7 +89,7 @@ func (v postsView) MainForms() (all []shell.FormatLink) {
 	return all
 }
 
-// authored serves the paths below /<user>/, and those of all users' posts.
+// authored serves the paths below /<user>/, and the lists of all users' posts.
 //
 // spec:cloudburst#author-pages
 func (s *Pages) authored(rw http.ResponseWriter, r *http.Request, user, rest string) {
@@ -120,7 +120,7 @@ func (s *Pages) authored(rw http.ResponseWriter, r *http.Request, user, rest str
 	}
 }
 
-// slashed redirects a URL without its trailing slash.
+// slashed redirects a URL without a trailing slash to the URL with the slash.
 func (s *Pages) slashed(rw http.ResponseWriter, r *http.Request) bool {
 	if strings.HasSuffix(r.URL.Path, "/") {
 		return true
@@ -314,8 +314,8 @@ func (s *Pages) listView(r *http.Request, w author.Writer, l postList) (postsVie
 	return v, s.addSite(r, &v, w, l.Path)
 }
 
-// alternates lists one feed in common formats for the head of a page. Programs use the first link
-// or offer a choice.
+// alternates lists one feed in common formats for the head of a page. Feed readers use the first
+// link, or let the user choose.
 //
 // spec:cloudburst#autodiscovery
 func alternates(base, title string) []shell.FormatLink {
@@ -343,7 +343,7 @@ func (s *Pages) categoryLinks(ctx context.Context, user, title string) ([]shell.
 // linkedCategories is the maximum number of categories in the head of the user's page.
 const linkedCategories = 20
 
-// writer returns the author of the posts of a page; the zero value for a page of all users' posts.
+// writer returns the author of the posts of a page, or the zero value for a page of all users' posts.
 func (s *Pages) writer(ctx context.Context, user string) (author.Writer, error) {
 	if user == "" {
 		return author.Writer{}, nil
@@ -351,7 +351,7 @@ func (s *Pages) writer(ctx context.Context, user string) (author.Writer, error) 
 	return s.Posts.Writer(ctx, user)
 }
 
-// whole makes a path on this server an absolute URL.
+// whole converts a path on this server to an absolute URL.
 func (s *Pages) whole(base, ref string) string {
 	if strings.HasPrefix(ref, "/") {
 		return base + ref
@@ -359,8 +359,8 @@ func (s *Pages) whole(base, ref string) string {
 	return ref
 }
 
-// placeOf parses the post after which a page begins, as placeAfter writes it; nil if invalid. user
-// is the author of the page.
+// placeOf parses the result of placeAfter: the post after which a page begins. It returns nil if s is
+// invalid. user is the author of the page.
 func placeOf(s, user string) *author.Post {
 	at, rest, _ := strings.Cut(s, "-")
 	id, name, _ := strings.Cut(rest, "-")
@@ -372,7 +372,8 @@ func placeOf(s, user string) *author.Post {
 	return &author.Post{User: cmp.Or(user, name), State: author.Published, ID: n, PublishedAt: time.UnixMilli(ms).UTC()}
 }
 
-// placeAfter writes the last post of a page, so that new posts do not shift the next page.
+// placeAfter returns the URL parameter that identifies the last post of a page. The next page begins
+// after this post, so new posts do not shift it.
 func placeAfter(p author.Post, user string) string {
 	s := strconv.FormatInt(p.PublishedAt.UnixMilli(), 10) + "-" + strconv.FormatInt(p.ID, 10)
 	if user == "" {
@@ -381,7 +382,8 @@ func placeAfter(p author.Post, user string) string {
 	return s
 }
 
-// postsInstead serves the page of a user whose feed is made of posts.
+// postsInstead serves the page of a user who writes posts on this server. It returns false for other
+// users.
 func (s *Pages) postsInstead(rw http.ResponseWriter, r *http.Request, user string) bool {
 	if s.Posts == nil {
 		return false

@@ -14,8 +14,8 @@ import (
 // Limits of the pages in memory.
 const (
 	maxReadyBytes = 32 << 20
-	// briefLife is how long a page is kept that shows a line of another post above a reply. The line is
-	// from a cache of its own or from an item of a feed, which change without a new state of the store.
+	// briefLife is how long a page is kept that shows a line of another post above a reply. The line
+	// can change while the state of the store stays the same.
 	briefLife = 30 * time.Second
 )
 
@@ -26,9 +26,9 @@ type pageKey struct{ path, language, base, site string }
 type readyPage struct {
 	doc              *documents.Document
 	state            string    // state of the store before the page was rendered
-	until            time.Time // zero: until the state changes
-	images           int64     // number of known image sizes before the page was made; -1: it shows no proxied image
-	policy, language []string  // values of headers
+	until            time.Time // time until which the page is valid; zero: until the state changes
+	images           int64     // number of known image sizes before rendering; -1: the page shows no proxied image
+	policy, language []string  // values of the headers Content-Security-Policy and Content-Language
 }
 
 // making is the context value of a request whose page may be cached after rendering.
@@ -66,8 +66,8 @@ func (s *Pages) serveReady(rw http.ResponseWriter, r *http.Request) (*http.Reque
 	return r.WithContext(context.WithValue(r.Context(), makingKey{}, making{k, state, images})), false
 }
 
-// keep caches the rendered page in memory and returns it; false: the page of this request must not
-// be cached.
+// keep caches the rendered page in memory and returns it. It returns false if the page of this request
+// must not be cached.
 func (s *Pages) keep(rw http.ResponseWriter, r *http.Request, v *postsView, body []byte, modified time.Time) (*readyPage, bool) {
 	h := rw.Header()
 	m, ok := r.Context().Value(makingKey{}).(making)

@@ -20,13 +20,13 @@ type Replies interface {
 	Accepts(ctx context.Context, user string) (bool, error)
 }
 
-// webmentionPath is the endpoint that post pages name.
+// webmentionPath is the path of the webmention endpoint that the pages of posts name.
 const webmentionPath = "/webmention"
 
 // repliesView has the approved mentions of a post by other sites.
 type repliesView struct {
 	Replies []replyView
-	Others  []othersView // without a text: likes and so on
+	Others  []othersView // mentions without a text, such as likes
 }
 
 // othersView lists the people with the same reaction, such as a like.
@@ -43,10 +43,11 @@ type replyView struct {
 	At           shell.Moment
 }
 
-// Any reports whether there is something to show.
+// Any reports whether there is a mention to show.
 func (v repliesView) Any() bool { return len(v.Replies) > 0 || len(v.Others) > 0 }
 
-// addReplies adds the thread of a post and what other sites say about it, and names the endpoint that receives more.
+// addReplies adds the thread of a post and its mentions by other sites, and names the webmention
+// endpoint in the response.
 //
 // spec:webmention-2017#endpoint-advertised
 func (s *Pages) addReplies(rw http.ResponseWriter, r *http.Request, v *postsView, p author.Post) (err error) {
@@ -65,7 +66,7 @@ func (s *Pages) addReplies(rw http.ResponseWriter, r *http.Request, v *postsView
 	return err
 }
 
-// replies reads what is shown below a post.
+// replies reads the mentions that are shown below a post.
 func (s *Pages) replies(ctx context.Context, user string, post int64) (v repliesView, err error) {
 	list, err := s.Replies.Shown(ctx, user, post)
 	if err != nil {

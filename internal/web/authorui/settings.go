@@ -22,8 +22,8 @@ const (
 	pagesPath   = "/account/author/pages"
 )
 
-// maxDesignForm and maxPageForm are the maximum sizes of the forms in bytes: percent-encoding takes
-// three bytes for one.
+// maxDesignForm and maxPageForm are the maximum sizes of the forms in bytes. Percent-encoding can
+// triple the size of a text.
 const (
 	maxDesignForm = 3*(64<<10) + shell.FormOverhead
 	maxPageForm   = 3*author.MaxPageSource + shell.FormOverhead
@@ -81,7 +81,7 @@ type designView struct {
 	SiteTabs []menuItem
 	Message  string
 	Designs  []designChoice
-	Drafted  bool // the form shows a look that is not published
+	Drafted  bool // the form shows a draft, a look that is not published
 	Tinted   bool
 	Accent   string
 	Theme    string
@@ -96,7 +96,7 @@ type designChoice struct {
 	Chosen             bool
 }
 
-// designChoices names the themes.
+// designChoices lists the themes as choices of the form.
 func designChoices(chosen author.Design) []designChoice {
 	all := []designChoice{
 		{Value: "", Class: "paper", Label: "Paper", Note: "warm and quiet"},
@@ -116,7 +116,7 @@ func designMessages() map[string]string {
 	return map[string]string{"saved": "Saved. Your page has the new look.", "discarded": "Discarded. Your page looks as before."}
 }
 
-// designPage shows the look of the author's page, or the one that was previewed.
+// designPage shows the form for the look of the author's page, with the draft if there is one.
 func (s *Pages) designPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	w, err := s.Posts.Writer(r.Context(), session.User)
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *Pages) showPages(rw http.ResponseWriter, r *http.Request, status int, u
 			pinned = nil
 		}
 	}
-	if pinned != nil { // the pinned post is older than the listed posts
+	if pinned != nil { // the pinned post is older than all listed posts, so add it
 		v.Posts = append(v.Posts, pinChoice{pinned.ID, s.titles([]author.Post{*pinned})[0].Title, true})
 	}
 	s.Render(rw, r, status, "sitepages", v)
@@ -298,7 +298,7 @@ func (s *Pages) doPin(rw http.ResponseWriter, r *http.Request, session account.S
 type pageView struct {
 	shell.View
 	SiteTabs []menuItem
-	Was      string // slug of the stored page; "": a new page
+	Was      string // slug of the page before the change; "": the page is new
 	Page     author.Page
 	Preview  template.HTML
 
@@ -342,7 +342,7 @@ func (s *Pages) doPage(rw http.ResponseWriter, r *http.Request, session account.
 	if v.Was == newSlug {
 		v.Was = ""
 	}
-	place, _ := strconv.ParseInt(strings.TrimSpace(form.Get("place")), 10, 32) // anything else is 0
+	place, _ := strconv.ParseInt(strings.TrimSpace(form.Get("place")), 10, 32) // text that is not a number counts as 0
 	v.Page = author.Page{User: session.User, Slug: shell.CleanText(strings.TrimSpace(form.Get("slug")), 100), Title: shell.CleanText(form.Get("title"), 1000),
 		Source: form.Get("source"), Place: place, InMenu: form.Get("menu") != ""}
 	done := "saved"

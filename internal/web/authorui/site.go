@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Site is the interface to what an author's page shows in addition to posts; author.Site implements
+// Site is the interface to the look, pages and navigation of an author's page; author.Site implements
 // it.
 type Site interface {
 	Pages(ctx context.Context, user string) ([]author.Page, error)
@@ -39,7 +39,7 @@ const (
 
 // siteView is the common part of all pages of an author.
 type siteView struct {
-	Header   string // image; "": none
+	Header   string // URL of the header image; "": none
 	Design   string // path of the stylesheet of the theme; "": the default theme
 	Style    string // path of the author's own stylesheet; "": none
 	Links    []author.Link
@@ -70,7 +70,7 @@ func (s *Pages) addSite(r *http.Request, v *postsView, w author.Writer, path str
 		v.Site.Style = stylePath(w.User, look.Style)
 	}
 	if look != (author.Look{}) {
-		v.Theme = "" // the visitor's colours are for the pages of the program
+		v.Theme = "" // the colours that the visitor chose apply to all pages except those of authors
 	}
 	v.Site.Header = s.OwnImage(w.Page.Header)
 	for _, l := range w.Page.Links {

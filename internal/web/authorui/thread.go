@@ -95,8 +95,8 @@ func streamOf(base, path string) string {
 	return origin.StreamPath + "?" + url.Values{"kind": {"save"}, "topic": {base + path + "/comments.rss"}}.Encode()
 }
 
-// isBelow reports whether a reply is in the thread of the post at a path, so that a page shows no
-// thread of another author.
+// isBelow reports whether a reply is in the thread of the post at a path. The page of a post must not
+// show the thread of another post.
 func (s *Pages) isBelow(ctx context.Context, id int64, path string, found conversation.Thread) bool {
 	if len(found.Nodes) == 0 {
 		return false

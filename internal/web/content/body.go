@@ -13,12 +13,12 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Limits for an item on a river page. A longer item is cut there and has a page of its own.
+// Limits for an item on a river page. The river cuts a longer item; the page of the item shows all of it.
 const (
-	maxWholeItem = 1200     // characters up to which a text is shown whole
-	minExcerpt   = 600      // characters after which a longer text ends, at the end of a paragraph
-	maxExcerpt   = 1400     // characters after which it is cut if no paragraph ends
-	imageWeight  = 150      // characters that an image counts for
+	maxWholeItem = 1200     // characters of the longest text that is shown whole
+	minExcerpt   = 600      // a longer text is cut at the first end of a paragraph after this number of characters
+	maxExcerpt   = 1400     // characters after which a longer text is cut within a paragraph
+	imageWeight  = 150      // an image counts as this number of characters
 	maxPageHTML  = 32 << 10 // bytes of markup processed on a page of fifty items
 	maxItemHTML  = 1 << 20  // bytes of markup processed on the item's own page; a longer text is shown without markup
 )
@@ -36,8 +36,8 @@ type BodyRenderer struct {
 	proxy  func(url string) string // URL of the image on this server
 	own    bool                    // the text was written on this server, so paths refer to this server
 
-	// Heading is the level of the first heading of a text, 1 to 6; 0: 2 for a whole text, else 3. No
-	// later heading is above it, or skips a level.
+	// Heading is the level of the first heading of a text, 1 to 6. 0 means 2 for a whole text, else 3.
+	// Later headings have this level or a lower one, and skip no level.
 	Heading int
 
 	size    func(url string) (width, height string) // dimensions of an image that this server has read; "": unknown
@@ -94,15 +94,15 @@ type bodyWriter struct {
 	shown        bool   // the open audio or video element already has a link
 	cuts         bool
 	seen         int      // characters written so far
-	first, level int      // of the headings: the first one in the text, and the last one as written
-	open         []string // written elements that are still open, if the text may be cut
+	first, level int      // level of the first heading in the text, and of the last written heading
+	open         []string // written elements without an end tag yet, if the text may be cut
 	done         bool     // the text was cut
 
 	named  bool   // the open link has a text
 	target string // URL of the open link
 }
 
-// next processes the text up to the next tag, and that tag.
+// next processes the text up to the next tag, and then the tag. It returns false at the end of the input.
 func (w *bodyWriter) next() bool {
 	text, rest, found := strings.Cut(w.q.in, "<")
 	if w.media == "" { // inside a media element, the text is a fallback that is not shown
@@ -113,7 +113,7 @@ func (w *bodyWriter) next() bool {
 		return false
 	}
 	t, after, ok := readTag(rest)
-	if !ok { // the sanitizer never writes this
+	if !ok { // cannot happen: the sanitizer writes only valid tags
 		w.text("&lt;")
 		w.q.in = rest
 		return !w.done
@@ -197,7 +197,7 @@ func (w *bodyWriter) tag(t markupTag) {
 	w.opened(t)
 }
 
-// heading returns the name of a heading below the headings of the page.
+// heading returns the element name for a heading, at a level below the headings of the page.
 func (w *bodyWriter) heading(t markupTag) string {
 	if !t.end {
 		top, level := w.Heading, int(t.name[1]-'0')

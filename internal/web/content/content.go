@@ -23,11 +23,12 @@ type Posts interface {
 // Options configure the sources of texts and the display of their images.
 type Options struct {
 	Posts Posts // nil: users cannot write posts
-	// FileOf returns a hosted file by the first digits of its hash. Nil: no metadata of files.
+	// FileOf returns a hosted file by the first digits of its hash. Nil: files
+	// are shown without their metadata.
 	FileOf   func(ctx context.Context, user, hash string) (author.File, error)
 	Images   string // mode for images of items: ImagesProxy, ImagesDirect or ImagesOff [off, without Remote or ImageKey]
-	Remote   Remote // reads images; nil: none
-	ImageKey []byte // signs proxy URLs of images
+	Remote   Remote // fetches images of other servers; nil: no image is fetched
+	ImageKey []byte // key that signs proxy URLs of images
 }
 
 // Renderer renders the texts of posts and items for pages.
@@ -56,10 +57,10 @@ type Remote interface {
 	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 }
 
-// KnownSizes counts the images of other servers whose sizes became known. While the number is
-// unchanged, a page renders such images the same way.
+// KnownSizes counts the images of other servers whose sizes became known. While this
+// number is unchanged, a page renders the images the same way.
 func (s *Renderer) KnownSizes() int64 { return s.sizes.learned.Load() }
 
-// ImageSize returns width and height of an image that this server has read, as HTML attributes; ""
-// if unknown.
+// ImageSize returns the values of the HTML attributes width and height, in pixels, of an image that
+// this server has read. Both are "" if the size is unknown.
 func (s *Renderer) ImageSize(url string) (width, height string) { return s.sizes.sizeOf(url) }

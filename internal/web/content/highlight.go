@@ -63,10 +63,10 @@ func tagLength(s string) int {
 	return len(s)
 }
 
-// foundWord is a word in a text, as it is searched for.
+// foundWord is a word of a text in the form that the search compares.
 type foundWord struct {
 	word     string
-	from, to int // bytes of the text
+	from, to int // byte range of the word in the text
 }
 
 // highlightText writes an escaped text with its found words marked.
@@ -105,7 +105,7 @@ func matches(words []foundWord, t search.Term) bool {
 	return len(t.Words) > 0
 }
 
-// wordsOf returns the words of an escaped text with their places. A character reference separates
+// wordsOf returns the words of an escaped text with their byte ranges. A character reference separates
 // words.
 func wordsOf(text string) (all []foundWord) {
 	from := -1

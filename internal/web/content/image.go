@@ -23,18 +23,18 @@ import (
 // Limits of the image proxy.
 const (
 	MaxImage             = 10 << 20
-	maxCachedImage       = 4 << 20  // a larger image is not cached
+	maxCachedImage       = 4 << 20  // bytes; a larger image is not cached
 	maxCacheBytes        = 16 << 20 // bytes in one generation of the cache; there are two
 	maxImageReads        = 16
 	maxImageReadsPerHost = 4
 	maxPendingImages     = 256
 	imageTimeout         = 10 * time.Second
-	FailedFor            = time.Minute // how long a failure is cached
+	FailedFor            = time.Minute // a failure is cached for this time
 )
 
 // cachedImage is an image, or a failure to read one.
 type cachedImage struct {
-	kind     string // media type according to its content
+	kind     string // media type according to the first bytes of the image
 	bytes    []byte
 	etag     string
 	failedAt time.Time // zero: the image is valid
@@ -50,7 +50,7 @@ type imageCache struct {
 	slots      chan struct{}
 }
 
-// imageRead is one fetch; several requests can wait for it.
+// imageRead is one fetch of an image. Several requests can wait for the same fetch.
 type imageRead struct {
 	done chan struct{}
 	got  *cachedImage
@@ -203,7 +203,8 @@ type hostSlots struct {
 	users int // fetches that hold a slot or wait for one
 }
 
-// acquire waits for a slot of the host, then for one of the whole cache.
+// acquire waits for a slot of the host, then for a slot of the whole cache. The caller must call leave if
+// ok is true.
 func (c *imageCache) acquire(ctx context.Context, address string) (leave func(), ok bool) {
 	host := href.Host(address)
 	c.mu.Lock()
@@ -252,8 +253,8 @@ func (s *Renderer) fetchImage(ctx context.Context, address string) *cachedImage 
 	return &cachedImage{kind: kind, bytes: res.Body, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
 }
 
-// imageType returns the media type according to the first bytes, "" unless they are a raster image.
-// The declared type does not matter.
+// imageType returns the media type of a raster image according to its first bytes, or "" for other
+// content. It ignores the declared type.
 func imageType(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):

@@ -15,15 +15,15 @@ import (
 // maxCachedSizes is the number of image sizes in one generation of the cache; there are two.
 const maxCachedSizes = 20_000
 
-// imageSizes caches the sizes of images by a hash of their URLs, so that pages can reserve their
-// space. The least recently used generation is dropped first. The zero value is ready.
+// imageSizes caches the sizes of images, so that pages can reserve the space of an image. The key is a
+// hash of its URL. The least recently used generation is dropped first. The zero value is ready.
 type imageSizes struct {
 	mu         sync.Mutex
 	young, old map[[16]byte]dimensions
 	learned    atomic.Int64 // number of images whose size became known
 }
 
-// dimensions are in pixels, after the rotation of the image.
+// dimensions are the width and height of an image in pixels, after its rotation.
 type dimensions struct{ width, height int }
 
 func sizeKey(address string) [16]byte {

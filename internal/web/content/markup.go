@@ -44,7 +44,7 @@ func (t markupTag) attr(name string) string {
 	return ""
 }
 
-// next processes the text up to the next tag, and that tag.
+// next processes the text up to the next tag, and then the tag. It returns false at the end of the input.
 func (q *tagRewriter) next() bool {
 	text, rest, ok := strings.Cut(q.in, "<")
 	q.out.WriteString(text)
@@ -52,7 +52,7 @@ func (q *tagRewriter) next() bool {
 		return false
 	}
 	t, after, ok := readTag(rest)
-	if !ok { // not written by the sanitizer
+	if !ok { // cannot happen: the sanitizer writes only valid tags
 		q.out.WriteString("&lt;")
 		q.in = rest
 		return true
@@ -136,7 +136,7 @@ func (q *tagRewriter) tag(t markupTag) {
 	q.write(t)
 }
 
-// replacementElement returns the element that replaces one reserved for the page itself.
+// replacementElement returns the element that replaces an element reserved for the page, such as main.
 func replacementElement(name string) string {
 	switch name {
 	case "h1", "h2", "h3", "h4":

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// File is an enclosure.
+// File is an enclosure of a post.
 type File struct {
 	Name, Href, Type, Size string
 	Player                 string // "audio" or "video" for a file of this server
@@ -22,9 +22,9 @@ type File struct {
 
 const (
 	maxPostHTML     = 24 << 10 // bytes of HTML; a longer post is shortened
-	maxNodes        = 300      // posts within a post
+	maxNodes        = 300      // maximum number of posts within a post
 	maxOpenNodes    = 60       // nodes shown before the rest is folded
-	maxOwnPageNodes = 20_000   // the same as maxNodes, for the post's own page
+	maxOwnPageNodes = 20_000   // maximum number of posts within a post on the post's own page
 )
 
 // PostView is a post for a page.
@@ -32,11 +32,11 @@ type PostView struct {
 	ID      string // ID of its HTML element
 	Number  int64
 	Title   string
-	Path    string // path of its page
-	Address string // absolute URL of its page
+	Path    string // path of the page of the post
+	Address string // absolute URL of the page of the post
 	At      shell.Moment
 	Edited  shell.Moment
-	HTML    template.HTML // sanitized
+	HTML    template.HTML // sanitized text
 	Cut     bool          // the text was shortened; its page shows all of it
 	Lang    string
 	Nodes   []NodeView
@@ -55,7 +55,7 @@ type NodeView struct {
 	Title  string
 	HTML   template.HTML
 	Inline bool          // HTML is the content of one paragraph, without its element
-	Head   template.HTML // HTML without links, for <summary>: it is a control, which must not contain links
+	Head   template.HTML // HTML for the <summary> element, without links: a control must not contain links
 	Links  template.HTML // the links removed from Head
 	Link   string
 	Files  []FileView
@@ -67,7 +67,7 @@ type NodeView struct {
 // CardView is the preview of a page that a post links to.
 type CardView struct {
 	Href, Title, Description, Host string
-	Image                          template.HTML // "": none
+	Image                          template.HTML // image of the card; "": none
 }
 
 type ReplyView struct{ Href, Words string }
@@ -92,9 +92,9 @@ type PostRenderer struct {
 	pages    *Renderer
 	ctx      context.Context
 	now      time.Time
-	all      bool // the posts are of all authors
+	all      bool // the page has posts of all authors
 	alone    bool
-	capacity int // remaining nodes
+	capacity int // number of further nodes that the list may have
 	known    map[string]author.Writer
 }
 
@@ -195,7 +195,8 @@ var anchorTag = regexp.MustCompile(`</?a(?: [^>]*)?>`)
 
 var anchorElement = regexp.MustCompile(`(?s)<a(?: [^>]*)?>.*?</a>`)
 
-// files renders the enclosures of a post; media can be played in place.
+// files renders the enclosures of a post; audio and video files of this server play on the
+// page.
 func (w *PostRenderer) files(user string, list []author.Enclosure) (all []FileView) {
 	for _, e := range list {
 		own := strings.HasPrefix(e.URL, "/") && !strings.HasPrefix(e.URL, "//")
@@ -226,7 +227,7 @@ func (w *PostRenderer) files(user string, list []author.Enclosure) (all []FileVi
 	return all
 }
 
-// Card renders the preview of a page that a post links to; nil: the post has none.
+// Card renders the preview of a page that a post links to. It returns nil if c is nil.
 func (w *PostRenderer) Card(c *author.Card) *CardView {
 	if c == nil || !shell.IsWebURL(c.URL) {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// ReplyLevels is the number of levels of replies on a page; deeper ones have a page of their own.
+// ReplyLevels is the number of levels of replies on a page; deeper
+// replies are on the page of their parent.
 const ReplyLevels = 4
 
 // Reply is a reply on a page.
@@ -19,7 +20,7 @@ type Reply struct {
 	Name     string // name of its author
 	Profile  string // URL of its author; "": none
 	Href     string // URL of its page
-	Host     string // host of its page, if that is on another site
+	Host     string // host of its page if the reply is on another site, else ""
 	Title    string
 	HTML     template.HTML
 	Text     string
@@ -36,8 +37,8 @@ type Reply struct {
 func (n *Reply) Foreign() bool { return n.Host != "" }
 
 // NestReplies renders a page of a thread, whose nodes are in the order of their paths, below each
-// other. base is the URL of this server, path that of the page that shows a part of the thread; "": deeper
-// replies have no link. write adds links to the form for a reply.
+// other. base is the URL of this server. path is the path of the page that shows a part of the thread;
+// without path, deeper replies have no link. write adds links to the form for a reply.
 func NestReplies(s *Renderer, t conversation.Thread, base, path string, write bool) (top []*Reply) {
 	body := s.NewBodyRenderer(true)
 	body.Heading = 3

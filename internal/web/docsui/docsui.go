@@ -48,7 +48,7 @@ func (s *Pages) view(r *http.Request, title string, shelves []pageGroup) View {
 	return v
 }
 
-// maxQuery is the length of a search in bytes; more is ignored.
+// maxQuery is the maximum length of a search in bytes. The rest of a longer search is ignored.
 const maxQuery = 200
 
 // index serves the contents, or the results of a search.
@@ -126,7 +126,7 @@ func (s *Pages) image(rw http.ResponseWriter, r *http.Request, name string) {
 // Current reports whether p is the shown page.
 func (v View) Current(p *page) bool { return v.Page != nil && v.Page.Name == p.Name }
 
-// Crumb returns the shelf of the shown page.
+// Crumb returns the title of the group that contains the shown page.
 func (v View) Crumb() string {
 	for _, sh := range v.Shelves {
 		if slices.ContainsFunc(sh.Pages, v.Current) {

@@ -14,7 +14,7 @@ import (
 type section struct {
 	id, title string
 	level     int
-	text      string // plain, without the heading
+	text      string // text of the section as plain text, without the heading
 	folded    string // title and text in lowercase
 }
 
@@ -57,8 +57,8 @@ func plain(body string) string {
 // maxResults is the number of shown results.
 const maxResults = 40
 
-// search returns the sections that contain each word of the query, the best first. A word in a title
-// counts more than one in the text.
+// search returns the sections that contain each word of the query, the best first. A word in a
+// title counts more than a word in the text.
 func search(shelves []pageGroup, query string) []result {
 	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return unicode.IsSpace(r) || r == '"' })
 	if len(words) == 0 {
@@ -106,7 +106,7 @@ const around = 90
 // snippet returns the text around the first word that the section contains, with the words marked.
 func (s section) snippet(words []string) template.HTML {
 	folded := strings.ToLower(s.text)
-	if len(folded) != len(s.text) { // some letter has another length in lowercase, so the positions differ
+	if len(folded) != len(s.text) { // a letter has another length in lowercase, so positions in folded are wrong for text
 		folded = s.text
 	}
 	first := 0

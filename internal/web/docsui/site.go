@@ -28,7 +28,7 @@ type pageGroup struct {
 
 // page is a file of the folder docs, served at /docs/<Name>.
 type page struct {
-	Name    string // path in the folder without extension: "guides/hub"
+	Name    string // path in the folder docs without extension: "guides/hub"
 	Title   string // its heading as plain text
 	Short   string // the first sentence as plain text
 	Body    template.HTML
@@ -100,7 +100,7 @@ func loadPage(name string) (*page, error) {
 	if err := m.Renderer().Render(&body, source, tree); err != nil {
 		return nil, fmt.Errorf("web: write the page %s: %w", name, err)
 	}
-	p.Body = template.HTML(tables(blocks(body.String()))) //nolint:gosec // our own text, without markup of its own
+	p.Body = template.HTML(tables(blocks(body.String()))) //nolint:gosec // the documentation is trusted and part of the program
 	p.section = sections(p.Title, body.String())
 	for _, s := range p.section {
 		if s.level == 2 {
@@ -179,7 +179,7 @@ func (l links) url(to string) string {
 	}
 	at := path.Join(l.folder, file)
 	if strings.HasPrefix(at, "../") {
-		return "/docs" // files in the source tree only
+		return "/docs" // the target exists only in the source tree
 	}
 	return "/docs/" + strings.TrimSuffix(at, ".md") + mark
 }

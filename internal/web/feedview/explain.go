@@ -24,7 +24,7 @@ type Explanation struct {
 	Trust      string
 }
 
-// considered is one influence on the next check.
+// considered is one reason that influences the time of the next check.
 type considered struct {
 	Rule, Value, Text string
 	Effect            string
@@ -201,7 +201,7 @@ func itemWords(c *river.Check) string {
 	return strings.Join(words, ", ")
 }
 
-// wireText is text of a protocol: its lines stay lines.
+// wireText cleans a message of a protocol, such as a request, and keeps its line breaks.
 func wireText(s string) string {
 	const longest = 8 << 10
 	var b strings.Builder

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Badge is a small label. Its text has the whole meaning; the class only colours it.
+// Badge is a small label. The text has the whole meaning; the class only sets the colour.
 type Badge struct{ Text, Class string }
 
 // Classes of badges.
@@ -25,8 +25,8 @@ const (
 // movedFor is the time for which pages show that a feed has moved.
 const movedFor = 30 * 24 * time.Hour
 
-// Condition returns the badge of a feed's state, and one clause about it that may be "". The most
-// important state wins.
+// Condition returns the badge of the most important state of a feed, and a clause that explains the
+// state. The clause can be "".
 func Condition(f *river.Source, now time.Time) (Badge, string) {
 	st := &f.State
 	switch {
@@ -90,7 +90,7 @@ func Badges(f *river.Source, now time.Time) (all []Badge, why string) {
 type Next struct {
 	Words string // the label of At, or the whole text
 	At    shell.Moment
-	Why   string // one clause; "": none
+	Why   string // reason for the time, as one clause; "": none
 }
 
 // NextOf returns the next check for a page.
@@ -106,7 +106,7 @@ func day(t, now time.Time) string {
 	return t.UTC().Format("2 January 2006")
 }
 
-// onDay is like day with its preposition.
+// onDay is like day, but begins with a preposition.
 func onDay(t, now time.Time) string {
 	if d := now.Sub(t); d >= 0 && d < 48*time.Hour {
 		return "at " + hour(t, now)
@@ -146,7 +146,7 @@ type Interval struct {
 	Chosen bool
 }
 
-// Intervals lists the choices, with own selected; another value of own is added.
+// Intervals lists the choices, with own selected. If own is not among the choices, Intervals adds it.
 func Intervals(own time.Duration) []Interval {
 	all := []Interval{{"", "Automatic (recommended)", false}}
 	known := false
