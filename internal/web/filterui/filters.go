@@ -1,5 +1,5 @@
-// Package filterui has the pages of filters: the rules of a reader about new items. Start with
-// [Pages].
+// Package filterui has the pages of filters. A filter is a rule that hides, marks, stars or forwards new
+// items of a user. Start with [Pages].
 package filterui
 
 import (
@@ -94,11 +94,11 @@ type filterRow struct {
 	ID          string
 	Name        string
 	Scope, Does string
-	When        []string // its conditions, in words
+	When        []string // conditions of the filter, in words
 	Off         bool
 	Matched     locale.Text
 	Last        shell.Moment
-	Applying    string // progress with existing items; "": none
+	Applying    string // progress of applying the filter to existing items; "": not in progress
 	First       bool
 	Final       bool
 }
@@ -129,7 +129,7 @@ func (s *Pages) filtersPage(rw http.ResponseWriter, r *http.Request, reader stri
 	s.Render(rw, r, http.StatusOK, "filters", v)
 }
 
-// filterNames has the names of what filters refer to.
+// filterNames has the names of the feeds and categories that filters refer to.
 type filterNames struct {
 	lang     *locale.Locale
 	sources  map[int64]string
@@ -137,11 +137,11 @@ type filterNames struct {
 	menus    menus
 }
 
-// menus are the choices of a form.
+// menus has the choices of the menus of a form.
 type menus struct {
 	Categories []string
 	Sources    []choice
-	More       bool // Sources has only the feeds that filters name already
+	More       bool // Sources has only the feeds that existing filters name, because the user follows too many
 	Targets    []choice
 }
 
@@ -178,7 +178,8 @@ func (s *Pages) names(ctx context.Context, reader string, all []filter.Rule) (n 
 	return n, err
 }
 
-// sources loads the names of feeds: all of them, or those of the filters if there are too many.
+// sources loads the names of all followed feeds. If there are too many, it loads only the names of feeds
+// that filters refer to.
 func (s *Pages) sources(ctx context.Context, reader string, all []filter.Rule, n *filterNames) error {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: maxSources + 1})
 	if err != nil {
@@ -314,7 +315,7 @@ func (s *Pages) formFilter(rw http.ResponseWriter, r *http.Request, reader strin
 	return f, func(name string) string { return shell.FormValue(form, name) }, true
 }
 
-// afterFilter redirects to the list, or shows the error.
+// afterFilter redirects to the list with query, or shows the error page if err is not nil.
 func (s *Pages) afterFilter(rw http.ResponseWriter, r *http.Request, err error, query string) {
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -363,7 +364,7 @@ func (s *Pages) doUndoFilter(rw http.ResponseWriter, r *http.Request, reader str
 	s.afterFilter(rw, r, s.River.Filters().Restore(r.Context(), reader, id), "?done=filter-restored")
 }
 
-// doShowHidden shows one item again, or all that the page of the filter lists.
+// doShowHidden shows one hidden item again, or all hidden items that the page of the filter lists.
 func (s *Pages) doShowHidden(rw http.ResponseWriter, r *http.Request, reader string) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {

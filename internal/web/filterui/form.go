@@ -16,7 +16,7 @@ import (
 // filterView is the form of one filter, with its preview and the items that it hides.
 type filterView struct {
 	pageView
-	ID         string // "" for a new filter
+	ID         string // ID of the filter; "": a new filter
 	Form       filterForm
 	Menus      menus
 	Fields     []choice
@@ -41,7 +41,7 @@ type filterForm struct {
 type conditionRow struct {
 	N         int // index of the line, from 0
 	Field, Op string
-	Values    string // one per line
+	Values    string // values of the condition, one per line
 	Error     string
 }
 
@@ -59,10 +59,10 @@ type hiddenRow struct {
 	At          shell.Moment
 }
 
-// Number returns the number of the line for readers.
+// Number returns the number of the line as people count, from 1.
 func (c conditionRow) Number() int { return c.N + 1 }
 
-// fillRows adds empty lines of conditions: one at least, up to the limit.
+// fillRows adds empty lines of conditions: at least one, unless the limit of conditions is reached.
 func (f *filterForm) fillRows() {
 	for n := min(max(len(f.Rows)+1, 2), filter.MaxConditions); len(f.Rows) < n; {
 		f.Rows = append(f.Rows, conditionRow{Field: filter.Any, Op: filter.Word})

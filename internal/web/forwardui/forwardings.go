@@ -35,10 +35,10 @@ type listRow struct {
 	Next     shell.Moment
 	Paused   bool
 	Waiting  bool // the recipient has not confirmed yet
-	Ended    bool // ended by the recipient
+	Ended    bool // the recipient has unsubscribed
 	Signed   bool
 	TryError string
-	Digests  []digestChoice // of a mailbox
+	Digests  []digestChoice // how often a mailbox receives mails, as choices of a menu
 }
 
 // formView holds the values of the form for a new recipient. A secret is never written back into
@@ -58,11 +58,11 @@ type formView struct {
 
 type feedChoice struct{ ID, Name string }
 
-// maxSources limits the feeds of a menu. For other feeds, the user starts from the page of the
-// feed.
+// maxSources is the maximum number of feeds in the menu. To forward another feed, the user opens the
+// form from the page of the feed.
 const maxSources = 100
 
-// maxCategories limits the categories of the menu.
+// maxCategories is the maximum number of categories in the menu.
 const maxCategories = 200
 
 // viaChoice is a way to send items, in the menu of the form.
@@ -245,7 +245,7 @@ func (s *Pages) followed(ctx context.Context, reader string, id int64) error {
 	return err
 }
 
-// targetError returns the error of an invalid target, "" for none.
+// targetError returns the error of an invalid target, or "" if the target is valid.
 func targetError(n forward.Forwarding) string {
 	switch n.Via {
 	case forward.ViaEmail:

@@ -1,5 +1,5 @@
-// Package forwardui has the pages of forwarding: who receives new items of a reader, and the pages by
-// which recipients agree or unsubscribe. Start with [Pages].
+// Package forwardui has the pages of forwarding: the recipients of a user's new items, and the pages on
+// which recipients confirm or unsubscribe. Start with [Pages].
 package forwardui
 
 import (
@@ -28,7 +28,7 @@ type Forwardings interface {
 	TryForwarding(ctx context.Context, reader string, id int64) error
 }
 
-// Links handles the links in mails to recipients.
+// Links handles the links in mails by which recipients confirm, unsubscribe or choose a digest.
 type Links interface {
 	ConfirmLink(ctx context.Context, token string) (forward.Link, error)
 	EndLink(ctx context.Context, token string) (forward.Link, error)
@@ -73,7 +73,8 @@ func (s *Pages) pageView(r *http.Request, title string) pageView {
 
 // Routes lists the pages.
 func (s *Pages) Routes() []route.Route {
-	// open returns the routes of a page and its form that need no session, only the link in a mail.
+	// open returns the routes of a page and its form. They need no session, because the link in a mail has a
+	// token.
 	open := func(path, asks, does string, page, do http.HandlerFunc) []route.Route {
 		return []route.Route{
 			{Method: http.MethodGet, Path: path, Handler: page, Purpose: asks},

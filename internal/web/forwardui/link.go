@@ -17,9 +17,9 @@ const EndPath = "/feeds/notices/end"
 type linkView struct {
 	shell.View
 	Lines  []string
-	Action string // of the form; "": no form
+	Action string // path of the form; "": the page has no form
 	Button string
-	Field  string // hidden field of the form
+	Field  string // hidden field of the form: the token of the link
 	// Digests are the choices of how often mails arrive, for a form with the same Action; nil: no form.
 	Digests []digestChoice
 }
@@ -38,7 +38,7 @@ func digestChoices(chosen string) []digestChoice {
 	return all
 }
 
-// digestLine states how often mails arrive; "": at once.
+// digestLine returns a sentence about how often mails arrive. It returns "" if each item is sent at once.
 func digestLine(v shell.View, digest string) string {
 	switch digest {
 	case forward.DigestDaily:

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	ChangesPerPage = 60 // lines on a page
-	changeTags     = 12 // tags of a line
+	ChangesPerPage = 60 // number of changes on a page
+	changeTags     = 12 // maximum number of tags that the line of a change shows
 )
 
 // changesQuery holds the filters in the URL of the recent changes.
@@ -43,7 +43,7 @@ func parseChangesQuery(v url.Values) changesQuery {
 	return q
 }
 
-// matches applies the filter of the store to a live change.
+// matches reports whether a live change passes the filter. The store uses the same filter.
 func (q changesQuery) matches(c hub.Change) bool {
 	if q.Text == "" {
 		return true
@@ -54,7 +54,7 @@ func (q changesQuery) matches(c hub.Change) bool {
 	})
 }
 
-// url returns path with the filter of q, and with one more parameter if name is not "".
+// url returns path with the filter of q as parameters. If name is not "", it adds the parameter name.
 func (q changesQuery) url(path, name, value string) string {
 	v := url.Values{}
 	if q.Text != "" {
@@ -72,22 +72,22 @@ func (q changesQuery) url(path, name, value string) string {
 // changeLine is one change as a line of the page.
 type changeLine struct {
 	ID   string // cursor of the change
-	Key  string // equal for all changes of one feed
+	Key  string // key of the feed: changes of one feed have the same key
 	When shell.Moment
 	Via  endpoint
-	Name string // name of the site; without one, its host
+	Name string // name of the site, or its host if the site has no name
 	Href string // URL of the site; "": no link
 	Site string // URL of the site, shortened; "": same as Name
-	Page string // the changed page, if it is not the site
-	Feed string // the feed, if it is not the site
+	Page string // URL of the changed page; "": same as the site
+	Feed string // URL of the changed feed; "": same as the site
 	Tags []string
 }
 
-// changedFeed returns the URL of the changed feed, or that of the site if no feed is known.
+// changedFeed returns the URL of the changed feed, or the URL of the site if no feed is known.
 func changedFeed(c hub.Change) string { return cmp.Or(c.Feed, c.URL) }
 
-// newChangeLine returns the line of c. If c has no name, the line has the title of its feed from
-// titles.
+// newChangeLine returns the line of the change c. If c has no name, the line has the title of the feed
+// from titles. Key of titles: feed URL.
 func newChangeLine(c hub.Change, now time.Time, titles map[string]string) changeLine {
 	l := changeLine{
 		ID: shell.FormatCursor(c.Cursor()), Key: strconv.FormatInt(hub.TopicID(changedFeed(c)), 36), When: shell.NewMoment(now, c.At), Via: endpointOf(c.Via),
@@ -113,7 +113,7 @@ func newChangeLine(c hub.Change, now time.Time, titles map[string]string) change
 	return l
 }
 
-// linkTo returns the URL if it may be the target of a link, else "".
+// linkTo returns address if it is safe as the target of a link, else "".
 func linkTo(address string) string {
 	if len(address) > 2048 || !shell.IsWebURL(address) {
 		return ""

@@ -37,7 +37,7 @@ type changeWatch struct {
 	q    changesQuery
 	lang *locale.Locale
 	html bool
-	sent map[eventKey]bool // changes sent from the store, which the live stream may repeat
+	sent map[eventKey]bool // key: change that catchUp has sent; the live stream may deliver it again
 }
 
 func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
@@ -50,7 +50,7 @@ func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
 		return err
 	}
 	defer w.leave(reader)
-	if err := w.Send([]byte("retry: 3000\n\n")); err != nil { // joined: no later change is missed
+	if err := w.Send([]byte("retry: 3000\n\n")); err != nil { // the client has joined the tail above, so it misses no later change
 		return err
 	}
 	if err := w.catchUp(ctx, from); err != nil {
@@ -61,10 +61,10 @@ func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
 		return true
 	}
 	send := func(list []hub.Change) error { return w.send(ctx, list) }
-	return live.Follow(ctx, w.Stream, reader.c, send) // a client that is too slow reconnects with its last id and loses nothing
+	return live.Follow(ctx, w.Stream, reader.c, send) // Follow disconnects a slow client; the client reconnects with its last id and misses nothing
 }
 
-// from returns the client's cursor, or that of the newest line.
+// from returns the cursor that the client sent, or the cursor of the newest line.
 func (w *changeWatch) from(ctx context.Context, r *http.Request) (event.Cursor, error) {
 	if c, known := live.LastSeen(r, shell.ParseCursor); known {
 		return c, nil
@@ -120,7 +120,7 @@ func (w *changeWatch) send(ctx context.Context, list []hub.Change) error {
 	return w.Send(out)
 }
 
-// changeData is a change as JSON.
+// changeData is the JSON form of a change.
 type changeData struct {
 	At   time.Time `json:"at"`
 	Name string    `json:"name,omitempty"`

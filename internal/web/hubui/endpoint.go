@@ -5,8 +5,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// endpoint is an incoming or outgoing endpoint, as event.Event and hub.Change name it, with its
-// texts.
+// endpoint is an incoming or outgoing endpoint with its texts for pages. Value is its name in
+// event.Event and hub.Change.
 type endpoint struct{ Value, Tag, Words string }
 
 func endpoints() []endpoint {
@@ -38,7 +38,7 @@ func endpoints() []endpoint {
 	}
 }
 
-// endpointOf returns the endpoint with that value; an unknown one keeps its internal name.
+// endpointOf returns the endpoint with that value. For an unknown endpoint, the texts are the value.
 func endpointOf(value string) endpoint {
 	for _, d := range endpoints() {
 		if d.Value == value {

@@ -14,14 +14,14 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// pingForm holds the values of the form that pings for a feed.
+// pingForm holds the values of the form that notifies the hub of a changed feed.
 type pingForm struct{ URL, URLError string }
 
 // frontView is the front page.
 type frontView struct {
 	shell.View
-	Changes []changeLine // the newest
-	Stream  string       // URL of the later changes; "": the page is not live
+	Changes []changeLine // the newest changes
+	Stream  string       // URL of the stream of later changes; "": the page is not live
 	Reads   bool         // the server has a feed reader
 	First   bool         // no account exists yet
 }
@@ -29,7 +29,8 @@ type frontView struct {
 // changesOnFront is the number of changes on the front page.
 const changesOnFront = 5
 
-// hubView is the page of the hub: the elements for a feed, and the two forms.
+// hubView is the page of the hub: the elements that an author adds to a feed, and the forms to ping and
+// to subscribe.
 type hubView struct {
 	shell.View
 	Cloud    string // <cloud> element for a feed

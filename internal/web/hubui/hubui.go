@@ -23,19 +23,20 @@ type Options struct {
 	Store Store
 	Bus   *event.Bus
 
-	// Changed is the time of the last change of the feed of this server at a URL, with or without
-	// subscribers. Zero: no feed at that URL. Nil: no feeds.
+	// Changed returns the time of the last change of the hosted feed at a URL, or the zero time if this
+	// server hosts no feed at that URL. Nil: this server hosts no feeds.
 	Changed func(ctx context.Context, url string) time.Time
 	// Titles returns the titles of the feeds at these URLs, at most 1,000, as far as the server knows
-	// them. Nil: none.
+	// them. Nil: pages show URLs instead of titles.
 	Titles func(ctx context.Context, urls []string) (map[string]string, error)
-	// Tick changes the test feed at once, for the owner of the first account; nil: not possible.
+	// Tick changes the test feed at once, for the owner of the first account. Nil: the page has no button
+	// for this.
 	Tick     func(ctx context.Context) (at time.Time, url string, err error)
 	Warnings func() []string // sentences for the status page; nil: none
 
 	Accounts FirstAccount             // nil: no accounts
 	Reading  Reading                  // nil: no feed reader
-	ReaderOf func(user string) string // reader name in the river; nil: the same name
+	ReaderOf func(user string) string // returns the reader name of a user in the river; nil: both names are the same
 }
 
 // FirstAccount reports whether an account exists.
@@ -53,11 +54,11 @@ type Reading interface {
 type Pages struct {
 	*shell.Shell
 	Options
-	rows    rowCache // lines of the log
-	lines   rowCache // lines of the recent changes
+	rows    rowCache // rendered lines of the log
+	lines   rowCache // rendered lines of the recent changes
 	titles  titleCache
 	tail    *changeTail
-	ranking chan struct{} // a slot for the list of topics by subscribers, which counts all subscriptions
+	ranking chan struct{} // one slot: only one request at a time counts all subscriptions, to list topics by subscribers
 }
 
 // New builds the pages.
@@ -119,7 +120,7 @@ type Store interface {
 	CountChanges(ctx context.Context) (int64, error)
 }
 
-// wideView is like NewView, for a page with tables or charts.
+// wideView is like NewView, but for a wide page with tables or charts.
 func (s *Pages) wideView(r *http.Request, title string) shell.View {
 	v := s.NewView(r, title)
 	v.Wide = true

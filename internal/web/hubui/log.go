@@ -48,7 +48,7 @@ func kindOf(value string) kind {
 
 // logQuery holds the filters in the URL of the log.
 type logQuery struct {
-	Topic         string // as typed: a feed's URL or a topic's id
+	Topic         string // text of the field as typed: a feed's URL or a topic's id
 	topicID       int64
 	Kinds         []string
 	Text          string
@@ -96,12 +96,12 @@ func (q logQuery) bad() bool { return q.TopicError != "" || q.KindError != "" ||
 // Filtered reports whether a filter is set.
 func (q logQuery) Filtered() bool { return q.topicID != 0 || len(q.Kinds) > 0 || q.Text != "" }
 
-// store returns the query for the store, without its cursor.
+// store returns the query for the store, without a cursor.
 func (q logQuery) store(limit int) hub.EventQuery {
 	return hub.EventQuery{TopicID: q.topicID, Kinds: q.Kinds, Text: q.Text, Limit: limit}
 }
 
-// matches applies the filters of the store to a live event.
+// matches reports whether a live event passes the filters. The store uses the same filters.
 func (q logQuery) matches(e event.Event) bool {
 	if q.topicID != 0 && e.TopicID != q.topicID || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, e.Kind) {
 		return false
@@ -114,7 +114,7 @@ func (q logQuery) matches(e event.Event) bool {
 		strings.Contains(strings.ToLower(e.Text), text) || strings.Contains(strings.ToLower(e.Peer), text)
 }
 
-// url returns path with the same filters, and with one more parameter if name is not "".
+// url returns path with the filters of q as parameters. If name is not "", it adds the parameter name.
 func (q logQuery) url(path, name, value string) string {
 	v := url.Values{}
 	if q.Topic != "" {
@@ -146,13 +146,13 @@ type logView struct {
 	First        string // URL of the newest page
 }
 
-// Refused reports whether the filters are invalid, so that there was no search.
+// Refused reports whether a filter is invalid. The page then lists no events.
 func (v logView) Refused() bool { return v.Query.TopicError != "" || v.Query.KindError != "" }
 
-// Chosen reports whether the menu shows that kind.
+// Chosen reports whether k is the selected kind in the menu.
 func (v logView) Chosen(k string) bool { return len(v.Query.Kinds) == 1 && v.Query.Kinds[0] == k }
 
-// Several returns the text of the menu entry for more than one kind.
+// Several returns the text of the menu entry that is selected if the URL has more than one kind.
 func (v logView) Several() string {
 	if len(v.Query.Kinds) < 2 {
 		return ""

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	StreamBuffer = 256  // events that may wait for one client
-	streamBatch  = 64   // events in one write
-	streamMissed = 5000 // stored events sent to a client that reconnects; if more were missed, it reloads the page
+	StreamBuffer = 256  // maximum number of events that wait for one client
+	streamBatch  = 64   // maximum number of events in one write
+	streamMissed = 5000 // maximum number of stored events for a client that reconnects; a client that missed more reloads the page
 )
 
 // stream sends the log live as server-sent events. The id of an event is node:seq; a client that
@@ -45,7 +45,7 @@ type logWatch struct {
 }
 
 func (l *logWatch) run(ctx context.Context, r *http.Request) error {
-	listener := l.Bus.Listen(StreamBuffer) // before the first byte is sent, so that no event is missed
+	listener := l.Bus.Listen(StreamBuffer) // listen before the first byte is sent, so that the client misses no event
 	defer func() { listener.Close() }()
 	if err := l.begin(ctx, r); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (l *logWatch) run(ctx context.Context, r *http.Request) error {
 	}
 }
 
-// begin sets the client's position: the event that it names, else the newest one.
+// begin sets l.last to the event that the client names, else to the newest event.
 func (l *logWatch) begin(ctx context.Context, r *http.Request) error {
 	var known bool
 	if l.last, known = live.LastSeen(r, parseEventKey); known {
@@ -80,7 +80,7 @@ func (l *logWatch) begin(ctx context.Context, r *http.Request) error {
 	return err
 }
 
-// catchUp sends the stored events after l.last, and returns the keys of what it sent.
+// catchUp sends the stored events after l.last and returns the keys of the sent events.
 func (l *logWatch) catchUp(ctx context.Context) (map[eventKey]bool, error) {
 	missed, whole, err := l.missed(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func (l *logWatch) batches(ctx context.Context, listener *event.Listener, sent m
 	}
 }
 
-// send writes events in one piece.
+// send writes the events with a single write.
 func (l *logWatch) send(ctx context.Context, events []event.Event) error {
 	if len(events) == 0 {
 		return nil

@@ -19,7 +19,7 @@ type registerForm struct {
 
 	DomainError, PortError, PathError, ProtocolError, ProcedureError, FeedsError string
 
-	Caller string // address that notifications go to without a domain
+	Caller string // IP address of the client; notifications go there if the form names no domain
 }
 
 func emptyRegistration() registerForm {
@@ -125,7 +125,7 @@ func registration(form rsscloud.Form, from netip.Addr) (registerForm, hub.Regist
 		f.ProcedureError = shell.ErrorText(err)
 	}
 	ask := rsscloud.Registration{Port: port, Path: f.Path, Protocol: f.Protocol, Domain: f.Domain}
-	// Do not report again what the field's own check has reported.
+	// The check of the port field has already reported an invalid port.
 	if f.PortError != "" {
 		ask.Port = 80
 	}

@@ -20,7 +20,7 @@ type row struct {
 	Kind      string
 	Bad       bool
 	Topic     string // title of the feed; without a title, its shortened URL
-	TopicURL  string // the URL if Topic is the title
+	TopicURL  string // URL of the feed if Topic is a title, else ""
 	TopicHref string
 	Text      string
 	Via       endpoint // endpoint of the request, or protocol of the notification
@@ -34,14 +34,14 @@ type row struct {
 // fact is one line of an event's details.
 type fact struct {
 	Name, Value, Href string
-	Foreign           bool // Value comes from a feed or another server: isolate its text direction
+	Foreign           bool // Value comes from a feed or another server, so the page isolates its text direction
 }
 
 // rowView contains the common data of the lines of one page.
 type rowView struct {
 	Now    time.Time
-	Titles map[string]string // titles of feeds by URL
-	Query  logQuery          // filters of the page, which its links keep
+	Titles map[string]string // key: feed URL; value: title of the feed
+	Query  logQuery          // filters of the page; links in the lines keep these filters
 	InLog  bool              // the lines are in the log; false: they are on the page of a topic
 }
 
@@ -77,7 +77,7 @@ func newRow(e event.Event, in rowView) row {
 	return r
 }
 
-// narrower lists links to the log with one more filter, for those that q does not have.
+// narrower lists links that add one more filter to the log. It omits filters that q already has.
 func narrower(e event.Event, k kind, q logQuery) (all []fact) {
 	if q.Topic == "" && e.TopicID != 0 {
 		only := q
@@ -128,7 +128,7 @@ func facts(e event.Event, r row) []fact {
 	return append(all, fact{Name: "Event", Value: r.ID})
 }
 
-// eventKey identifies an event; String, node:seq, is the id of its server-sent event.
+// eventKey identifies an event. String returns "node:seq", the id of the server-sent event.
 type eventKey struct{ Node, Seq int64 }
 
 func (m eventKey) String() string {
@@ -146,8 +146,8 @@ func parseEventKey(s string) (m eventKey, ok bool) {
 	return m, err1 == nil && err2 == nil
 }
 
-// rowCacheSize is the number of rendered rows in the cache: a burst of events is rendered once for
-// all clients.
+// rowCacheSize is the maximum number of rendered rows in the cache. The cache renders each event only once
+// for all clients.
 const rowCacheSize = 512
 
 // rowCache caches the latest rendered rows. The zero value is ready.
@@ -156,21 +156,21 @@ type rowCache struct {
 	made cache.LRU[rowKey, []byte]
 }
 
-// rowKey identifies a rendered row: clients with other filters have other links in it.
+// rowKey identifies a rendered row. It contains the filters, because they change the links of a row.
 type rowKey struct {
 	eventKey
 	filter string
 	lang   string
 }
 
-// rendered returns e's line as HTML, with links that keep the filters of q.
+// rendered returns the line of the event e as HTML. The links in the line keep the filters of q.
 func (s *Pages) rendered(l *locale.Locale, e event.Event, titles map[string]string, q logQuery) ([]byte, error) {
 	return s.rows.get(rowKey{eventKey{e.Node, e.Seq}, q.url("", "", ""), l.Code}, func(out *bytes.Buffer) error {
 		return s.ExecutePartIn(l, out, "log", "row", newRow(e, rowView{Now: s.CurrentTime(), Titles: titles, Query: q, InLog: true}))
 	})
 }
 
-// get returns the row of m, which render makes if it is not cached.
+// get returns the row of m from the cache. If the row is not cached, get calls render and caches the result.
 func (c *rowCache) get(m rowKey, render func(*bytes.Buffer) error) ([]byte, error) {
 	c.mu.Lock()
 	b, ok := c.made.Get(m)

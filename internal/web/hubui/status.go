@@ -16,8 +16,8 @@ import (
 type span struct {
 	Name, Label string
 	Length      time.Duration
-	Step        time.Duration // time that one point of the charts covers
-	TableStep   time.Duration // time that one row of the table covers
+	Step        time.Duration // period that one point of a chart covers
+	TableStep   time.Duration // period that one row of the table covers
 	Ticks       []shell.Tick
 }
 
@@ -99,7 +99,7 @@ func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
 
 // gather sums the minutes of all nodes into equal periods that end now, oldest first. The p50 of a
 // period is the mean of its minutes weighted by their notifications; the p99 is the highest of its
-// minutes, so it is never better than the real one.
+// minutes, so it is never lower than the exact value.
 func gather(minutes []hub.Minute, now time.Time, length, step time.Duration) []bucket {
 	all := make([]bucket, length/step)
 	from := now.Add(-length)
@@ -132,10 +132,11 @@ func gather(minutes []hub.Minute, now time.Time, length, step time.Duration) []b
 	return all
 }
 
-// P50Text returns the median latency in words, a dash without notifications.
+// P50Text returns the median latency in words, or a dash if the period has no notifications.
 func (b bucket) P50Text() string { return b.latency(b.P50) }
 
-// P99Text returns the 99th percentile of the latency; see P50Text.
+// P99Text returns the 99th percentile of the latency in words, or a dash if the period has no
+// notifications.
 func (b bucket) P99Text() string { return b.latency(b.P99) }
 
 func (b bucket) latency(ms float64) string {

@@ -20,14 +20,14 @@ type number struct {
 	Bad         bool
 }
 
-// attention is something that the operator should look at, with a link to where it is fixed.
+// attention is a problem that the operator should look at, with a link to the page that helps to fix it.
 type attention struct{ Text, Href, Link string }
 
 func numberOf[N int | int64](name string, n N) number {
 	return number{Name: name, Value: shell.FormatCount(n)}
 }
 
-// linked returns n with a link, if it is not zero.
+// linked returns n with a link if the number is not zero.
 func (n number) linked(href string) number {
 	if n.Value != "0" {
 		n.Href = href
@@ -35,7 +35,7 @@ func (n number) linked(href string) number {
 	return n
 }
 
-// marked returns n as a failure, if it is not zero.
+// marked returns n marked as a failure if the number is not zero.
 func (n number) marked() number {
 	n.Bad = n.Value != "0"
 	return n
@@ -103,7 +103,7 @@ func machineGroup(v statusView) numberGroup {
 	return g
 }
 
-// attentions lists what the operator should look at, the most urgent first.
+// attentions lists the problems that the operator should look at, the most urgent first.
 func attentions(v statusView) (all []attention) {
 	if f := v.Counts.Failing; f > 0 && f*4 > v.Counts.Subscriptions {
 		all = append(all, attention{shell.FormatCount(f) + " of " + shell.FormatQuantity(v.Counts.Subscriptions, "subscription fails.", "subscriptions fail.") +

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	tailEvery        = 2 * time.Second  // interval of reads without an event on the bus
+	tailEvery        = 2 * time.Second  // interval between reads while the bus delivers no event
 	tailOverlap      = 10 * time.Second // maximum delay between the time of a line and its commit
-	tailBatch        = 500              // lines in one read
-	tailBuffer       = 32               // batches that may wait for one client
-	MaxMissedChanges = 1000             // stored lines sent to a client that reconnects; if more were missed, it reloads the page
+	tailBatch        = 500              // maximum number of lines in one read
+	tailBuffer       = 32               // maximum number of batches that wait for one client
+	MaxMissedChanges = 1000             // maximum number of stored lines for a client that reconnects; a client that missed more reloads the page
 )
 
 // changeTail reads the end of the recent changes once for all clients. It runs only while there are
 // clients.
 //
-// The bus wakes it, and it also polls, because other nodes write to the same list without an event
-// on this node's bus.
+// An event on the bus starts a read. The tail also polls, because other nodes write to the same list
+// without an event on this node's bus.
 type changeTail = live.Tail[struct{}, []hub.Change]
 
 func (s *Pages) newTail() *changeTail {
@@ -41,10 +41,10 @@ type tailReader struct {
 // tailWork reads the list from the arrival of the first client to the departure of the last.
 type tailWork struct {
 	*Pages
-	ready func() // called once the end of the list is known
+	ready func() // begin calls ready once it knows the end of the list
 
 	last event.Cursor              // the newest line read
-	seen map[eventKey]event.Cursor // lines of the last tailOverlap
+	seen map[eventKey]event.Cursor // key: line that is at most tailOverlap older than the newest line
 }
 
 // join adds a client. After it returns nil, every new line arrives on the client's channel; lines
@@ -124,8 +124,8 @@ func (w *tailWork) waitAfterError(ctx context.Context, err error) {
 	}
 }
 
-// fresh reads new lines: after the newest line read or, if wide is set, from tailOverlap before it,
-// to find lines that were committed after later ones.
+// fresh reads the lines after the newest line read so far. If wide is set, it starts tailOverlap earlier,
+// to find lines that were committed after newer lines.
 func (w *tailWork) fresh(ctx context.Context, wide bool) (list []hub.Change, err error) {
 	q := hub.ChangeQuery{After: w.last, Forward: true, Limit: tailBatch}
 	if wide {

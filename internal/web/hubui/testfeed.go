@@ -61,7 +61,7 @@ func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "testfeed", v)
 }
 
-// mayTick reports whether the user owns the first account, that of the operator.
+// mayTick reports whether the user owns the first account. This account belongs to the operator.
 func (s *Pages) mayTick(r *http.Request) bool {
 	user := s.Visitor(r).User
 	return s.Tick != nil && s.ReaderOf != nil && user != "" && s.ReaderOf(user) == ""

@@ -12,8 +12,8 @@ import (
 
 const (
 	titleCacheSize = 4096
-	titleFresh     = time.Minute // a title is looked up again after this time
-	maxTitle       = 120         // characters
+	titleFresh     = time.Minute // a cached title is looked up again after this time
+	maxTitle       = 120         // maximum length of a title in characters
 )
 
 // titleCache caches the titles of feeds, so that the lines of a live page need few look-ups. The
@@ -24,12 +24,12 @@ type titleCache struct {
 }
 
 type cachedTitle struct {
-	title string // "": the server knows none
+	title string // title of the feed; "": the server knows no title
 	until time.Time
 }
 
-// titlesOf returns the titles of the feeds at urls that the server knows. It makes one look-up for
-// all that are not cached; if that fails, the page shows URLs.
+// titlesOf returns the titles of the feeds at urls that the server knows. It looks up all
+// titles that are not cached with one call. If the call fails, the page shows URLs.
 func (s *Pages) titlesOf(ctx context.Context, urls []string) map[string]string {
 	found := map[string]string{}
 	if s.Titles == nil {

@@ -18,10 +18,10 @@ import (
 
 const (
 	topicEvents   = 40
-	topicHosts    = 40   // subscribers listed
-	topicCounted  = 5000 // subscribers read for a topic's page
-	topicChanges  = 24   // changes in a topic's charts
-	topicNotified = 400  // notify events read for these charts
+	topicHosts    = 40   // maximum number of subscribers in the list
+	topicCounted  = 5000 // maximum number of subscriptions read for a topic's page
+	topicChanges  = 24   // maximum number of changes in a topic's charts
+	topicNotified = 400  // maximum number of notify events read for these charts
 )
 
 type topicView struct {
@@ -29,13 +29,13 @@ type topicView struct {
 	Topic     hub.Topic
 	Known     bool // the topic is stored; false: only the log contains it
 	URL       string
-	Open      bool   // URL may be a link
-	Home      string // the page of the feed, if it declares one
-	Self      string // the URL that the feed declares, if it differs
+	Open      bool   // URL is safe as the target of a link
+	Home      string // URL of the website that the feed declares; "": none
+	Self      string // URL that the feed declares as its own; "": same as URL
 	LogHref   string
-	Back      string // the log with the filters that led here; "": none
-	Lead      string // the first sentence
-	Then      string // the second sentence
+	Back      string // URL of the log with the filters that the user came from; "": the user did not come from the log
+	Lead      string // first sentence about the state of the topic
+	Then      string // second sentence about the state of the topic
 	Bad       bool
 	Tally     tally
 	Hosts     []hostRow
@@ -48,9 +48,9 @@ type topicView struct {
 // tally counts the live subscriptions of a topic.
 type tally struct {
 	Live      int64
-	Partial   bool // only the first topicCounted were checked for failures
+	Partial   bool // only the first topicCounted subscriptions were checked for failures
 	Protocols []protocolCount
-	Failing   int // not notified of the current version yet, and still being retried
+	Failing   int // subscriptions without the current version that the hub still retries
 	NextTry   time.Time
 }
 
@@ -59,7 +59,7 @@ type protocolCount struct {
 	N        int
 }
 
-// hostRow is the public part of a subscription: no path, no procedure.
+// hostRow is the public part of a subscription: without the path and the procedure of the callback.
 type hostRow struct {
 	Host, Protocol string
 	Since, Expires shell.Moment
@@ -110,7 +110,7 @@ func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "topic", v)
 }
 
-// name sets the heading of the page: the title that the feed declares, else title, else its URL.
+// name sets the heading of the page: the title that the feed declares, else title, else the feed's URL.
 func (v *topicView) name(address, title string) {
 	v.Title, v.Heading = shell.ShortURL(address), shell.ShortURL(address)
 	about := v.Topic.About
@@ -125,7 +125,7 @@ func (v *topicView) name(address, title string) {
 	}
 }
 
-// linkLog sets the links to the log, with the filters of the log that led here.
+// linkLog sets the links to the log. They keep the filters of the log page that the user came from.
 func (v *topicView) linkLog(r *http.Request, id int64) {
 	from := parseLogQuery(r.URL.Query())
 	from.Topic = ""
@@ -136,7 +136,7 @@ func (v *topicView) linkLog(r *http.Request, id int64) {
 	v.LogHref = from.url("/log", "", "")
 }
 
-// fillTopic adds subscribers, charts and the sentences.
+// fillTopic adds the subscribers, the charts and the two sentences about the state.
 func (s *Pages) fillTopic(ctx context.Context, v *topicView, events []event.Event) error {
 	if !v.Known {
 		v.Lead, v.Then = unknownWords(events)
@@ -186,7 +186,7 @@ func (s *Pages) liveSubscriptions(ctx context.Context, topicID int64, now time.T
 	return live, true, nil
 }
 
-// tallyOf counts all by protocol, and failures among the subscriptions read.
+// tallyOf returns the counts of all subscriptions by protocol, and counts the failures among subs.
 func tallyOf(subs []hub.SubscriptionInfo, counts map[string]int64) (out tally) {
 	for _, sub := range subs {
 		if !sub.NextAt.IsZero() && sub.PendingVersion > sub.Sent {
@@ -206,7 +206,8 @@ func tallyOf(subs []hub.SubscriptionInfo, counts map[string]int64) (out tally) {
 	return out
 }
 
-// hostRows lists failing subscribers first, then the latest.
+// hostRows lists failing subscribers first, then the most recently renewed ones. left is the number of subscribers that
+// the list omits.
 func hostRows(subs []hub.SubscriptionInfo, live int64, v shell.View) (rows []hostRow, left int) {
 	slices.SortStableFunc(subs, func(a, b hub.SubscriptionInfo) int {
 		return cmp.Or(cmp.Compare(b.Failures, a.Failures), b.RenewedAt.Compare(a.RenewedAt), cmp.Compare(a.ID, b.ID))
@@ -228,7 +229,7 @@ func hostRows(subs []hub.SubscriptionInfo, live int64, v shell.View) (rows []hos
 	return rows, int(live) - len(rows)
 }
 
-// ending returns the time at which a subscription expires; the zero value: never.
+// ending returns the time at which a subscription expires, or the zero value if it never expires.
 //
 // spec:cnws-2003#no-expiry
 func ending(at time.Time, v shell.View) shell.Moment {
@@ -260,7 +261,7 @@ func nextCheck(t hub.Topic, now time.Time) string {
 	return "at the next ping, and " + shell.RelativeTime(now, t.AgainAt) + ": " + why
 }
 
-// verification describes how the hub verifies a ping, and the cost so far.
+// verification describes how the hub verifies a ping, and the number of requests and bytes so far.
 func verification(t hub.Topic, now time.Time) []fact {
 	if t.Hash == nil {
 		return nil
@@ -321,8 +322,8 @@ func changeCharts(changes []change) []shell.Figure {
 	}
 }
 
-// inSeconds converts milliseconds to seconds in place if the maximum is large, and returns the
-// unit.
+// inSeconds returns the unit of the values, ms or s. If the maximum is large, it converts the values from
+// milliseconds to seconds in place.
 func inSeconds(all ...[]float64) string {
 	top := 0.0
 	for _, values := range all {

@@ -15,13 +15,13 @@ import (
 
 const topicsRows = 50
 
-// sortAddress is the value of sort= for the order of URL.
+// sortAddress is the value of the parameter sort for a list ordered by URL.
 const sortAddress = "address"
 
 type topicsView struct {
 	shell.View
 	Match     string
-	Sort      string // changed, subscribers or address
+	Sort      string // order of the list: changed, subscribers or address
 	SortError string
 	Rows      []topicRow
 	Counts    hub.Counts
@@ -33,8 +33,8 @@ type topicsView struct {
 
 type topicRow struct {
 	Href        string
-	Name        string // title of the feed, else its URL, shortened
-	URL         string // the URL, shortened, if Name is the title
+	Name        string // title of the feed; without a title, its shortened URL
+	URL         string // shortened URL if Name is the title, else ""
 	Subscribers int64
 	Changed     shell.Moment
 	State       string
@@ -44,7 +44,7 @@ type topicRow struct {
 // Column is the header of a column by which the list can be sorted.
 type Column struct{ Sort, Label, Href, Direction string }
 
-// Columns lists the headers. Direction is set for the order of the page.
+// Columns lists the headers. Direction is set only for the column by which the page is sorted.
 func (v topicsView) Columns() []Column {
 	all := []Column{{Sort: sortAddress, Label: "Feed", Direction: "ascending"}, {Sort: string(hub.TopicsBySubscribers), Label: "Subscribers", Direction: "descending"},
 		{Sort: string(hub.TopicsByChange), Label: "Last change", Direction: "descending"}}
@@ -71,7 +71,7 @@ func (v topicsView) url(sort, after string) string {
 	return "/topics?" + q.Encode()
 }
 
-// topics lists the topics, or redirects to one with url=.
+// topics lists the topics. With the parameter url, it redirects to the page of that topic.
 func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
 	in := r.URL.Query()
 	if feed := strings.TrimSpace(in.Get("url")); feed != "" {
@@ -104,7 +104,8 @@ func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, status, "topics", v)
 }
 
-// query reads sort and after. With an error, it returns the query of the first page.
+// query reads the parameters sort and after. If one is invalid, it returns an error and the query of the
+// first page.
 func (v *topicsView) query(in url.Values) (hub.TopicQuery, error) {
 	q := hub.TopicQuery{Match: v.Match, Order: hub.TopicsByChange, Limit: topicsRows + 1, Now: v.Now}
 	v.Sort = string(hub.TopicsByChange)
@@ -135,7 +136,7 @@ func (v *topicsView) query(in url.Values) (hub.TopicQuery, error) {
 	return q, nil
 }
 
-// placeAfter returns the value of after= for the page that begins after a topic.
+// placeAfter returns the value of the parameter after for the page that begins after a topic.
 func placeAfter(order hub.TopicOrder, t hub.TopicInfo) string {
 	value := t.Subscribers
 	switch order {
@@ -150,8 +151,8 @@ func placeAfter(order hub.TopicOrder, t hub.TopicInfo) string {
 	return strconv.FormatInt(value, 10) + "." + strconv.FormatInt(t.ID, 10)
 }
 
-// listTopics reads a page. The order of subscribers counts all subscriptions, so only one request
-// at a time may use it.
+// listTopics reads a page. The order by subscribers counts all subscriptions, so only one request
+// at a time may read in this order.
 func (s *Pages) listTopics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error) {
 	if q.Order == hub.TopicsBySubscribers {
 		select {
@@ -176,7 +177,7 @@ func (s *Pages) topicRows(ctx context.Context, found []hub.TopicInfo, now time.T
 		changed := t.ChangedAt
 		if s.Changed != nil {
 			if own := s.Changed(ctx, t.URL); own.After(changed) {
-				changed = own // the hub has not read this version yet
+				changed = own // the hub has not read the current version of the feed yet
 			}
 		}
 		row := topicRow{Href: "/topics/" + strconv.FormatInt(t.ID, 10), Name: shell.ShortURL(t.URL), Subscribers: t.Subscribers, Changed: shell.NewMoment(now, changed)}

@@ -11,12 +11,12 @@ import (
 // change is one version of a topic and its notifications.
 type change struct {
 	Version          int64
-	At               time.Time // when the hub found it
+	At               time.Time // when the hub found the version
 	Notified, Failed int
 	Took             time.Duration // from the change to the last notification of the first round
 }
 
-// changesOf groups notify events (newest first) by version, newest first. A retry is a notify event
+// changesOf groups notify events by version. Events and versions are in order, the newest first. A retry is a notify event
 // of one subscriber; it moves that subscriber from failed to notified.
 func changesOf(events []event.Event) []change {
 	found := map[int64]time.Time{}
@@ -38,7 +38,7 @@ func changesOf(events []event.Event) []change {
 			at = len(all)
 			index[e.Version] = at
 			start := found[e.Version]
-			if start.IsZero() || start.After(e.At) { // the check that found the version is older than the events read
+			if start.IsZero() || start.After(e.At) { // the check that found the version is not among the events read
 				start = e.At.Add(-e.Took)
 			}
 			all = append(all, change{Version: e.Version, At: start})
@@ -63,7 +63,8 @@ func (c *change) add(e event.Event) {
 	c.Took = max(c.Took, e.At.Sub(c.At), e.Took)
 }
 
-// verdict returns the first sentence of a topic's page, and the second.
+// verdict returns the first and the second sentence of a topic's page about its state. bad reports whether
+// they describe a problem.
 func verdict(t hub.Topic, n tally, changes []change, events []event.Event, now time.Time) (lead, then string, bad bool) {
 	notified := notifiedWords(t, n, changes, now)
 	switch {
@@ -116,8 +117,8 @@ func notifiedWords(t hub.Topic, n tally, changes []change, now time.Time) string
 		return "It last changed " + ago + "; " + shell.FormatQuantity(n.Live, "subscriber is", "subscribers are") + " up to date or being notified."
 	}
 	c := changes[0]
-	// The subscriptions are more recent than the log: retries have succeeded since, and subscribers
-	// that failed before are not part of the round.
+	// The subscriptions are more recent than the log, so they also count retries that succeeded later.
+	// Subscribers that failed before the last change are not part of its round.
 	failed := n.Failing
 	if n.Partial {
 		failed = max(failed, c.Failed)
