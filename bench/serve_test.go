@@ -71,8 +71,8 @@ func asDocument(full *httptest.ResponseRecorder, plain []byte) http.Handler {
 	})
 }
 
-// constant returns a handler that repeats a recorded response. Its time is the minimum for a
-// response.
+// constant returns a handler that repeats a recorded response. No handler can answer faster, so
+// its time is the lower bound.
 func constant(was *httptest.ResponseRecorder) http.HandlerFunc {
 	header, status, body := was.Header().Clone(), was.Code, was.Body.Bytes()
 	return func(w http.ResponseWriter, _ *http.Request) {

@@ -35,7 +35,7 @@ func (h *hostileCallback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if _, err := io.WriteString(w, "x"); err != nil {
 				return
 			}
-			_ = http.NewResponseController(w).Flush() // an error also occurs at the next write
+			_ = http.NewResponseController(w).Flush() // after an error, the next write also fails
 			select {
 			case <-r.Context().Done():
 			case <-time.After(time.Second):

@@ -98,7 +98,7 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/drip.xml":
 		for r.Context().Err() == nil {
 			_, _ = io.WriteString(w, "<")
-			_ = flush.Flush() // an error also ends the request's context
+			_ = flush.Flush() // after an error, the request's context ends, so the loop ends
 			select {
 			case <-r.Context().Done():
 			case <-time.After(time.Second):

@@ -71,7 +71,7 @@ type feeds struct {
 	*outside.Versions
 
 	mu     sync.Mutex
-	served map[string]map[int]time.Time // by URL and version: time of the first read
+	served map[string]map[int]time.Time // key: URL; value: time of the first read of each version
 	reads  atomic.Int64
 }
 
@@ -96,7 +96,7 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // readSince returns the time when a reader first received version v of a feed or a newer version.
-// The time is zero if nobody did.
+// The time is zero if no reader received one.
 func (f *feeds) readSince(url string, v int) (at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

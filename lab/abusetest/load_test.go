@@ -204,7 +204,7 @@ func (l *load) kept() {
 		a := outside.Send(l.t.Context(), impatient, http.MethodGet, s.url, "", "")
 		var n int
 		if _, rest, ok := strings.Cut(a.Body, "<description>version "); ok {
-			_, _ = fmt.Sscanf(rest, "%d", &n) // n stays 0 for an invalid version, and fails the check below
+			_, _ = fmt.Sscanf(rest, "%d", &n) // n stays 0 if the version is invalid, and the check below fails
 		}
 		if s.acked > 0 && (n < s.acked || n > s.last) {
 			l.t.Errorf("%s is version %d; %d was acknowledged, and up to %d were sent: %s", s.url, n, s.acked, s.last, a)

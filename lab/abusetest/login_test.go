@@ -123,7 +123,7 @@ func TestPasswordGuessingDoesNotLockOutTheOwner(t *testing.T) {
 	if let.Load() > 0 {
 		t.Errorf("%d guesses were accepted, want 0", let.Load())
 	}
-	if *forFlag > 0 && limited.Load() == 0 { // a run of a few seconds is too short: most guesses are still waiting
+	if *forFlag > 0 && limited.Load() == 0 { // in a run of a few seconds, most guesses are still waiting
 		t.Error("no guess was rate-limited")
 	}
 	v.served(t)

@@ -85,7 +85,8 @@ func (p *peaks) count() {
 	p.goroutines = max(p.goroutines, n)
 }
 
-// metric returns the value of a metric of the program, or -1 if the program does not report it.
+// metric returns the value of a metric of the program, or -1 if the program does not report this
+// metric.
 func metric(admin, name string) float64 {
 	res, err := impatient.Get(admin + "/metrics")
 	if err != nil {

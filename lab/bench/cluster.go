@@ -15,8 +15,8 @@ import (
 // --database is not set. packaging/with-postgres.sh sets the variable.
 const databaseEnv = "CLOUDBURST_TEST_POSTGRES"
 
-// Cluster measures the notifications of one feed with many subscribers. In turn, one node on
-// PostgreSQL sends them, then two nodes on the same PostgreSQL, then one node on SQLite.
+// Cluster measures the notifications of one feed with many subscribers. One node on PostgreSQL
+// sends the notifications, then two nodes on the same PostgreSQL, then one node on SQLite.
 type Cluster struct {
 	Common
 	Subscribers int // subscribers of the feed [50,000]
@@ -33,7 +33,7 @@ const (
 type clusterStage struct {
 	*stage
 	n      int
-	second *server // second node on PostgreSQL; nil if it is not running
+	second *server // second node on PostgreSQL; nil if no second node is running
 	lite   *server
 	share  []float64 // percentage of notifications that the second node sent, in each round
 	again  int64

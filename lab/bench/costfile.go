@@ -28,7 +28,7 @@ type CostFile struct {
 // Cost is the cost of one operation. Value is the median of the repeats; P10 and P90 are their
 // 10th and 90th percentiles.
 type Cost struct {
-	Name    string  `json:"name"` // for example store/operation.resource
+	Name    string  `json:"name"` // name in the form store/operation.resource
 	Value   float64 `json:"value"`
 	Unit    string  `json:"unit"` // µs, B or KiB; "" for a count
 	P10     float64 `json:"p10"`

@@ -21,7 +21,7 @@ type costServer struct {
 	*costStage
 	ctx          context.Context
 	pinger       *pinger
-	large, small int // large is the number of subscribers of the large feed; small is the number of feeds with one subscriber
+	large, small int // large: subscribers of the large feed; small: number of feeds with one subscriber
 	asked        int // number of registrations so far
 }
 
@@ -155,7 +155,7 @@ func (w *costServer) events(m costMeter) error {
 			return err
 		}
 		if w.database == nil {
-			continue // skip SQLite: it updates its count with a delay, and no other node reads its log
+			continue // skip SQLite, which updates this count with a delay and has no other node that reads its log
 		}
 		m.book.note(m.store+"/"+p.name, "", p.what, n, []float64{(after - before) / float64(n)})
 	}

@@ -101,7 +101,7 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 	for _, respect := range k.respects {
 		values := found[respect]
 		if len(values) == 0 || respect == byWrites && Median(values) == 0 {
-			continue // skip SQLite, which reports no writes: the hub counts only the writes of deliveries
+			continue // skip SQLite, which reports no writes; the hub counts only the writes of deliveries
 		}
 		if k.less != "" {
 			also := m.book.value(m.store + "/" + k.less + "." + respect)

@@ -18,7 +18,7 @@ import (
 type Costs struct {
 	Common                // Hosts, Rounds and Concurrent have no effect
 	For     time.Duration // approximate total duration; at least three repeats run [4 min]
-	Size    int           // scale of the number of operations in a repeat [1,000]
+	Size    int           // base of the number of operations in a repeat; each operation uses a multiple of Size [1,000]
 	Command string        // command line of the measurement, for the file
 }
 
@@ -190,7 +190,7 @@ func (b *costBook) note(name, unit, what string, n int, values []float64) {
 	})
 }
 
-// value returns a recorded cost; 0 if there is none.
+// value returns a recorded cost, or 0 if the cost is not recorded.
 func (b *costBook) value(name string) float64 {
 	i := slices.IndexFunc(b.file.Costs, func(c Cost) bool { return c.Name == name })
 	if i < 0 {

@@ -177,7 +177,7 @@ func (m costMeter) idle(ctx context.Context, s *costStage, n int) error {
 	return nil
 }
 
-// reading measures the aggregator in this process, which does no other work meanwhile.
+// reading measures the aggregator in this process, which does no other work at that time.
 func (m costMeter) reading(ctx context.Context) (err error) {
 	c := m.Common
 	c.Rounds, c.Hosts = minRepeats, 1

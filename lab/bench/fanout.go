@@ -46,7 +46,7 @@ func (f Fanout) Run(ctx context.Context) (*Report, error) {
 	if f.Slow == 0 {
 		f.Slow = 5 * time.Second
 	}
-	if f.Register == "door" { // the former value
+	if f.Register == "door" { // former value of ByEndpoint
 		f.Register = ByEndpoint
 	}
 	if f.Register == "" {
@@ -269,7 +269,7 @@ func (f Fanout) figures(s *stage, rounds []notified, own, web, ownCPU, webCPU []
 	}
 }
 
-// latency pings a feed with few subscribers many times, and reports the times.
+// latency measures pings of a feed with few subscribers, and reports the times.
 func (f Fanout) latency(ctx context.Context, s *stage, p *pinger) error {
 	var first, fetched, acked []float64
 	from, to := f.Subscribers, f.Subscribers+latencyOf

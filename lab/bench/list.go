@@ -14,7 +14,7 @@ import (
 )
 
 // baseline is a minimal server to compare the recent changes with. It serves the same bytes with
-// http.ServeContent, and accepts every ping without processing it.
+// http.ServeContent, and accepts every ping but does not process the ping.
 type baseline struct {
 	addr   string
 	server *http.Server
@@ -51,7 +51,7 @@ func openBaseline(ctx context.Context, url string) (*baseline, error) {
 			body := plain
 			if r.Header.Get("Accept-Encoding") == "gzip" {
 				h.Set("Content-Encoding", "gzip")
-				h.Set("Content-Length", length) // ServeContent does not set it for encoded content
+				h.Set("Content-Length", length) // ServeContent does not set Content-Length for encoded content
 				body = packed
 			}
 			http.ServeContent(w, r, "", modified, bytes.NewReader(body))

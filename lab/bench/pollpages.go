@@ -216,7 +216,7 @@ func (b Poll) live(ctx context.Context, s *stage) error {
 	if err := b.toScreen(ctx, s, one); err != nil {
 		return err
 	}
-	b.Open-- // one page is already open
+	b.Open-- // one live page is already open
 	return b.subscribers(ctx, s, cookie)
 }
 

@@ -21,9 +21,9 @@ type Plan struct {
 	Slow      time.Duration `json:"slow"`       // response time of a slow host
 	Feeds     int           `json:"feeds"`
 	FeedSize  int           `json:"feed_size"` // size of a feed in bytes [4,096]
-	Close     bool          `json:"close"`     // close each connection after one response
-	Contents  bool          `json:"contents"`  // notifications contain the current content of the feed; the receiver checks it
-	Signed    bool          `json:"signed"`    // notifications are signed with the callback's SecretOf; the receiver checks the signature
+	Close     bool          `json:"close"`     // the receiver closes each connection after one response
+	Contents  bool          `json:"contents"`  // notifications contain the current content of the feed, and the receiver checks the content
+	Signed    bool          `json:"signed"`    // notifications are signed with the callback's SecretOf, and the receiver checks the signatures
 	TLS       bool          `json:"tls"`       // all hosts use TLS, with a certificate of the receiver's own authority
 }
 
@@ -38,7 +38,7 @@ type Receiver struct {
 	Port uint16
 
 	plan      Plan
-	tail      []byte // padding that extends a feed to its size
+	tail      []byte // padding that fills a feed up to FeedSize
 	listeners []net.Listener
 	conns     sync.WaitGroup
 	mu        sync.Mutex
@@ -89,7 +89,7 @@ func CallbackURL(slow bool, h int, port uint16, i int) string {
 	return string(strconv.AppendInt(b, int64(i), 10))
 }
 
-// OpenReceiver listens on all hosts of the plan. Close stops it.
+// OpenReceiver listens on all hosts of the plan, until Close.
 func OpenReceiver(ctx context.Context, p Plan) (*Receiver, error) {
 	if p.Hosts < 1 || p.Hosts+p.SlowHosts > maxHosts {
 		return nil, fmt.Errorf("%d hosts are asked for; between 1 and %d can be played", p.Hosts+p.SlowHosts, maxHosts)
@@ -280,7 +280,7 @@ func (s *Receiver) answer(out []byte, r *request) []byte {
 	kind, i, query, ok := r.target()
 	switch {
 	case ok && kind == 'c' && string(r.method) == "POST":
-		if !s.plan.Contents { // with content, the notification counts as received after its last byte
+		if !s.plan.Contents { // with content, the notification counts only after its last byte
 			s.round.Load().arrived(i)
 		}
 		return head(out, "200 OK", r.close, 0)

@@ -34,7 +34,7 @@ type serverPlan struct {
 	data, database string
 	noFile         int
 	extra          []string // additional command-line flags
-	roots          string   // file with the trusted certificate authorities; "" means those of the system
+	roots          string   // file with the trusted certificate authorities; "" selects the authorities of the system
 }
 
 func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, error) {

@@ -16,7 +16,7 @@ type Common struct {
 	Hosts       int    // number of quick callback hosts [1,000]
 	Concurrent  int    // number of concurrent requests of a loop [256]
 	Rounds      int    // number of measured rounds [5]
-	Database    string // postgres: // postgres:// URL of an empty database for this measurement [SQLite in the temporary folder]
+	Database    string // postgres:// URL of an empty database for this measurement [SQLite in the temporary folder]
 	NoFile      int    // limit of open files of the server and the loops [unchanged]
 	Profile     string // file for a CPU profile of the server during the first round
 	MemProfile  string // file for a heap profile of the server at the end of the measurement
@@ -38,7 +38,7 @@ type stage struct {
 	progress *progress
 	receiver *receiverProcess
 	server   *server
-	roots    string // roots of the serverPlan
+	roots    string // file for the field roots of serverPlan
 	loops    map[string]*loopProcess
 	report   Report
 	begun    time.Time

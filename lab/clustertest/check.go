@@ -128,12 +128,12 @@ func (h *history) checkNotified(f follower, list []receipt) []string {
 // Report is the result of a run. Broken is empty if every guarantee was kept.
 type Report struct {
 	Broken        []string
-	Registered    int // acknowledged registrations
-	Pings         int // acknowledged changes
+	Registered    int // number of acknowledged registrations
+	Pings         int // number of acknowledged changes
 	Requests      int // requests of clients, each to one node
 	Lost          int // requests that no node accepted
 	Notifications int
-	Again         int // repeated notifications
+	Again         int // number of repeated notifications
 	Took          []time.Duration
 }
 

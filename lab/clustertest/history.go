@@ -115,7 +115,7 @@ func (h *history) others(feed string, state int, since time.Time, not string, n 
 	h.do(func() {
 		for _, r := range slices.Backward(h.receipts) {
 			if r.ended.Before(since) {
-				break // receipts are sorted by their ends, so later ones do not matter
+				break // receipts are sorted by their ends, so all earlier receipts also end before since
 			}
 			if r.feed == feed && r.state == state && r.node != not && r.begun.After(since) {
 				begun = append(begun, r.begun)

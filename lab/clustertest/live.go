@@ -121,7 +121,7 @@ func (w *Cluster) Live() error {
 			if seen, err = w.watch(page, feed, seen, here, there); err != nil {
 				return err
 			}
-			here, there = there, here // the next stream resumes at the other node
+			here, there = there, here // swap the nodes, so that the next stream resumes at the other node
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (w *Cluster) Live() error {
 // last received state, or "" for a first stream; watch returns the new state.
 func (w *Cluster) watch(page, feed, seen string, here, there *node) (string, error) {
 	var missed string
-	if seen != "" { // resume a stream: one change occurs while no stream is open
+	if seen != "" { // to test the resumption of a stream, make a change while no stream is open
 		missed = w.pingedAt(feed, here)
 	}
 	l, err := w.listen(there.current().Base+page, seen)

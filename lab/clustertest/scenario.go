@@ -279,7 +279,7 @@ func (w *Cluster) Cut(how wire) error {
 	if err := w.refuses(a); err != nil {
 		return err
 	}
-	if err := w.notifyAll(feed, crew, b); err != nil { // the other node continues
+	if err := w.notifyAll(feed, crew, b); err != nil { // node b must continue the deliveries
 		return err
 	}
 	p.set(open)

@@ -27,7 +27,7 @@ const (
 // program is a running server. The end of the context passed to launch kills the server.
 type program struct {
 	name  string
-	base  string // http://127.0.0.1:PORT
+	base  string // http: // base URL in the form http://127.0.0.1:PORT
 	cmd   *exec.Cmd
 	log   string // file with the standard output and standard error of the server
 	ended chan struct{}

@@ -93,7 +93,7 @@ func (h *history) checkContent(p pair, r *Report) (broken []string) {
 			say(g, "wrong signature (of %q, not the secret of that time)", c.secret)
 		}
 		if g.conn.Before(h.lifetimes[h.lifetimeAt(g.at)].started) {
-			continue // an earlier process sent it, and it waited in a socket
+			continue // an earlier process sent this content, which then waited in a socket buffer
 		}
 		for _, before := range list[:i] {
 			if before.content != nil && h.older(p.feed, c.version, before.content.version) && before.end.Before(g.at) {

@@ -20,7 +20,7 @@ func (r *runner) scriptedDay(ctx context.Context) error {
 	r.Env = append(append([]string{}, env...), "CLOUDBURSTDIE="+r.Day)
 	p, err := r.start(ctx, false)
 	r.Env = env
-	if err != nil { // the process crashed during its start, or cannot start
+	if err != nil { // the program crashed during its start, or cannot start at all
 		r.history.now(func(l *lifetime, at time.Time) { l.ended = at })
 		r.Log(err.Error())
 		return r.afterCrash()

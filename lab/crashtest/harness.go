@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	feedTakes = 3200 * time.Millisecond // response time of a slow feed; longer than a ping waits before its response
+	feedTakes = 3200 * time.Millisecond // response time of a slow feed; longer than the program delays its response to a ping
 	callTakes = 3 * time.Second         // response time of a slow callback; longer than a shard waits for a callback
 	slowOneIn = 60                      // one of this many calls of ordinary callbacks is slow
 	missing   = "/missing"              // prefix of the paths of feeds that do not exist

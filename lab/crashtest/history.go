@@ -97,8 +97,8 @@ func (h *history) do(f func()) {
 func (h *history) begin(p pair, conn time.Time, c *content) (end func(refused, slow bool)) {
 	at := time.Now()
 	h.do(func() {
-		// Ignore an open notification of a crashed process, because the current process cannot
-		// know it.
+		// A notification of a crashed process can still be open. Ignore it, because the current
+		// process does not know about it.
 		if other, busy := h.open[p]; busy && len(h.lifetimes) > 0 && other.After(h.lifetimes[len(h.lifetimes)-1].started) {
 			h.overlaps = append(h.overlaps, overlap{p, other, at})
 		}

@@ -25,7 +25,7 @@ type Options struct {
 	Env         []string      // additional environment variables
 	Dir         string        // path of an empty folder
 	Cycles      int           // number of crashes [50]
-	Enough      func() bool   // extends the run while it returns false, up to ten times Cycles [always true]
+	Enough      func() bool   // the run continues while Enough returns false, up to ten times Cycles [always true]
 	Seed        uint64        // seed of all random choices [1]
 	Feeds       int           // number of feeds [8]
 	Callbacks   int           // number of callbacks on each of two hosts [12]
@@ -60,7 +60,7 @@ type Report struct {
 
 	Requests  int // acknowledged WebSub requests to subscribe or unsubscribe
 	Confirmed int // confirmed WebSub subscriptions and renewals
-	Ended     int // WebSub subscriptions that ended after their callbacks confirmed it
+	Ended     int // WebSub subscriptions that ended after their callbacks confirmed the end
 	Declined  int // verifications that callbacks declined
 	Denied    int // denials that callbacks received
 	Contents  int // WebSub notifications with content
@@ -105,7 +105,7 @@ type runner struct {
 	others      *http.Client
 	fresh       []owner // owners whose feeds were not read since the last crash
 	posts       *writing
-	crashSignal <-chan struct{} // closed when the current process must crash; nil if it is not crashed by a signal
+	crashSignal <-chan struct{} // closed when the current process must crash; nil if its crash is at another time
 
 	mu     sync.Mutex
 	base   string // public base URL of the running process; "" if none runs

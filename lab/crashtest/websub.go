@@ -22,7 +22,7 @@ const (
 	firstLease = 10_000 // in seconds; each subscription request asks for a different lease
 
 	publicURL = "http://hub.invalid" // public URL of the program
-	changedAt = "X-Hub-Changed-At"   // every notification has this header, and no verification has it
+	changedAt = "X-Hub-Changed-At"   // every notification has this header; no verification has the header
 )
 
 // request is a WebSub request to subscribe or unsubscribe.

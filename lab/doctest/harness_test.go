@@ -29,7 +29,7 @@ type harness struct {
 
 	mu      sync.Mutex
 	answers []*exchange       // exchanges that the reader answers
-	came    []string          // texts of other requests to the reader
+	came    []string          // texts of requests to the reader that match no exchange
 	learned map[string]string // key: text in the guide; value: actual text
 	news    chan struct{}     // closed and replaced at each request
 }

@@ -76,7 +76,8 @@ func TestFilesNamedInTheDocumentationExist(t *testing.T) {
 					near = name
 				}
 			case near != "" && strings.HasSuffix(name, ".go"):
-				// The name is relative to the last folder, or to a sibling of it.
+				// The name is relative to the last folder, or to a folder next to the last
+				// folder.
 				if there(path.Join(near, name)) || there(path.Join(path.Dir(near), "*", name)) {
 					n++
 					continue

@@ -194,7 +194,7 @@ func (p *place) run(at, script string) {
 // guide.
 func (p *place) background(b block) {
 	p.t.Helper()
-	cmd := exec.Command("bash", "-c", "[ -f .vars ] && . ./.vars\n"+p.names.Replace(b.text)) // the cleanup below kills it
+	cmd := exec.Command("bash", "-c", "[ -f .vars ] && . ./.vars\n"+p.names.Replace(b.text)) // the cleanup below kills the process
 	cmd.Dir, cmd.Env = p.dir, p.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	output := &first{came: make(chan struct{})}

@@ -73,7 +73,7 @@ func (x *excused) check(t *testing.T, p page) []block {
 			if b.mode != "" {
 				todo = append(todo, b)
 			} else {
-				x.by(held(), b) // a page can have an excuse for such a block
+				x.by(held(), b) // the page can also have an entry in held for such blocks
 			}
 		case b.kind == "sh" && (b.mode == "" || b.mode == "background"), b.kind == "output" && b.mode == "", b.kind == "http" && b.mode == "",
 			slices.Contains([]string{"text", "go", "python"}, b.kind) && b.mode != "":

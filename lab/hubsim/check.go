@@ -31,8 +31,8 @@ func (w *scenario) check() {
 	w.checkVersions()
 }
 
-// checkTwice checks that a member receives each version only once. Each lost response, crashed
-// machine and expired lease permits one more delivery.
+// checkTwice checks that a member does not receive a version twice. Each lost response, crashed
+// machine and expired lease permits one repetition.
 func (w *scenario) checkTwice(m *member, list []*delivery) {
 	times, lost := map[int64]int{}, map[int64]int{}
 	for _, d := range list {

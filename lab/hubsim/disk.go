@@ -15,7 +15,7 @@ import (
 // Disk is a hub.Store in memory whose data survives the crash of any machine. Each method is one
 // transaction. A Disk is always available; machines access it through a [link], which can fail.
 type Disk struct {
-	shared bool // several machines use the disk, so a starting machine does not take over the work of others
+	shared bool // several machines use the disk, so Recover does not release the claims of other machines
 
 	mu      sync.Mutex
 	topics  map[int64]*topicRow

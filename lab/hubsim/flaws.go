@@ -47,7 +47,7 @@ type flawed struct {
 func (f *flawed) soon(write func(context.Context) error) error {
 	go func() {
 		if f.node.sleep(context.Background(), 1500*time.Millisecond) {
-			_ = write(context.Background()) // the caller already has its response, so nobody receives the error
+			_ = write(context.Background()) // the caller has already received its response, so nobody receives this error
 		}
 	}()
 	return nil

@@ -44,7 +44,7 @@ type disturbance struct {
 
 // plan contains all decisions that are made before a run.
 type plan struct {
-	start    time.Duration // start of the run, after the start of an hour
+	start    time.Duration // time from the start of an hour to the start of the run
 	long     time.Duration // duration of the period with faults
 	machines int
 	quiet    bool // only callbacks have faults

@@ -19,7 +19,7 @@ type Options struct {
 type Report struct {
 	Seed       uint64
 	Broken     []string // descriptions of violated guarantees
-	Sum        uint64   // hash of the whole history
+	Sum        uint64   // hash of the whole history; equal for equal seeds
 	Words      func() string
 	Ops        int // number of operations on the store
 	Faults     int // number of operations that failed or took seconds

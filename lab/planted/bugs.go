@@ -141,14 +141,14 @@ func (s hasty) Batch(ctx context.Context, p hub.Shard, after int64, now time.Tim
 	return subs, err
 }
 
-// careless acknowledges pings of slow feeds, but does not store them.
+// careless acknowledges pings of slow feeds, but does not store the pings.
 type careless struct{ stored }
 
 func (careless) RecordPing(context.Context, string, time.Time, time.Time, []event.Event) error {
 	return nil
 }
 
-// trusting acknowledges WebSub requests before it writes them.
+// trusting acknowledges WebSub requests before it writes the requests.
 type trusting struct{ stored }
 
 func (s trusting) Request(_ context.Context, list []hub.Intent, events []event.Event) error {
@@ -188,7 +188,7 @@ func (s mixing) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, erro
 	return s.stored.CommitCheck(ctx, c)
 }
 
-// hurried acknowledges site pings before it writes them.
+// hurried acknowledges site pings before it writes the pings.
 type hurried struct{ stored }
 
 func (s hurried) Announce(_ context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {

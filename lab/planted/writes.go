@@ -27,7 +27,7 @@ type written struct {
 	mu      sync.Mutex
 	to      *os.File
 	names   map[uintptr]string // names of open files
-	known   map[string]bool    // files that were already opened before
+	known   map[string]bool    // key: path of a file that this process has opened before
 	methods map[uintptr]*sqlite3.Tsqlite3_io_methods
 
 	open   func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32

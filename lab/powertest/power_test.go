@@ -110,7 +110,7 @@ func TestPowerTestDetectsMissingSyncs(t *testing.T) {
 		ignore   func(Op) bool
 		bug      string
 		signs    []string
-		recorded bool // the test also detects it if only the writes of SQLite can be lost
+		recorded bool // the missing sync is also detected if only the writes of SQLite can be lost
 	}{
 		"the journal, as with synchronous=NORMAL": {func(o Op) bool { return strings.HasSuffix(o.Path, database+"-wal") }, "", append(lost, "no start"), true},
 		"anything, as with synchronous=OFF":       {func(Op) bool { return true }, "", append(lost, "no start", "damaged"), true},

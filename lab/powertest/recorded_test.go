@@ -75,8 +75,9 @@ func (w *harness) replayRecord() error {
 	}
 }
 
-// adopt copies the database to the simulated disk if the disk does not have it. A process that
-// crashed before it recorded the opening of the database has not written to it.
+// adopt copies the database to the simulated disk if the disk does not have it. It is called
+// after a crash: a process that crashed before it recorded the opening of the database has not
+// written to the database.
 func (w *harness) adopt() error {
 	text, err := os.ReadFile(filepath.Join(w.dir, "data", database))
 	if errors.Is(err, fs.ErrNotExist) {

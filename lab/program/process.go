@@ -26,7 +26,7 @@ const (
 
 // Process is a running process of the program. Create it with [Start].
 type Process struct {
-	Base, Admin string // URLs of the public and the admin listener: http: // URLs of the public and the admin listener, in the form http://HOST:PORT
+	Base, Admin string // URLs of the public and the admin listener, in the form http://HOST:PORT
 
 	cmd  *exec.Cmd
 	done chan struct{}

@@ -53,7 +53,7 @@ func serve(t *testing.T, bin string, more ...string) *server {
 			s.Kill()
 		}
 		if err != nil || t.Failed() {
-			log, _ := os.ReadFile(filepath.Join(dir, program.LogFile)) // the log may be incomplete, but it is only a help
+			log, _ := os.ReadFile(filepath.Join(dir, program.LogFile)) // the log is only shown to help, and can be incomplete
 			t.Logf("the log of the server (%v):\n%s", err, log)
 		}
 	})

@@ -21,7 +21,7 @@ type Costs struct {
 	values map[string]float64
 
 	unchanged, changed, register, renew, idle, hint, tail price
-	kept, fresh, secureKept, secureFresh, content         price // costs of a notification
+	kept, fresh, secureKept, secureFresh, content         price // costs of a notification, by kind of connection and content
 
 	eventPing, eventChange, eventRegister float64 // log rows per operation
 	diskSubscription, diskTopic           float64 // bytes per row
@@ -34,7 +34,7 @@ type Costs struct {
 
 // price is the cost of one operation.
 type price struct {
-	cpu, store     float64 // µs of CPU time of a node and of its database
+	cpu, store     float64 // CPU time of a node and of its database in µs
 	sent, received float64 // bytes that a node sends and receives
 	writes, wal    float64
 }

@@ -32,7 +32,7 @@ type Backlog struct {
 	Without  []float64
 	Max      float64
 	Usual    float64 // maximum of pending notifications without the failure
-	Late     float64 // seconds from the end of the failure until the backlog is as without the failure; +Inf if this is after the simulated time
+	Late     float64 // seconds from the end of the failure until the backlog is as without the failure; +Inf if this does not happen in the simulated time
 	Refused  float64 // number of pings that were rejected with status 503
 	Capacity float64 // notifications per second that all nodes of the shard can send
 	Arrive   float64 // mean of new notifications per second
@@ -66,7 +66,7 @@ func (p *Plan) Fail(what Failure, seed uint64) (Backlog, error) {
 func (p *Plan) play(what Failure, seed uint64, n, capacity float64) (all []float64, refused float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	all = make([]float64, playedFor)
-	pending, held, lost := 0.0, 0.0, 0.0 // held waits for the end of a lease; lost was rejected and is sent again
+	pending, held, lost := 0.0, 0.0, 0.0 // held: notifications that wait for the end of a lease; lost: rejected notifications that are sent again later
 	for t := range all {
 		came, pings := p.arrivals(r, float64(p.Shards))
 		able, away := capacity, t >= failsAt && t < backAt

@@ -61,7 +61,7 @@ func (l Load) check() error {
 		{"polled", l.Polled, 1e12}, {"answer", l.Answer, 60}, {"content", l.Content, 1 << 30}, {"zipf", l.Zipf, 3},
 		{"changed", l.Changed, 1}, {"websub", l.WebSub, 1}, {"https", l.HTTPS, 1}, {"kept", l.Kept, 1}, {"largest-host", l.LargestHost, 1}, {"churn", l.Churn, 1},
 	} {
-		if !(v.value >= 0 && v.value <= v.most) { // this form of the condition also rejects NaN
+		if !(v.value >= 0 && v.value <= v.most) { // the negated form also rejects NaN
 			return fmt.Errorf("--%s is %g: it must be between 0 and %g", v.name, v.value, v.most)
 		}
 	}
@@ -176,7 +176,7 @@ func harmonic(n, s float64) float64 {
 	if n <= exactTerms {
 		return sum
 	}
-	a, b := exactTerms+0.5, n+0.5 // this is the midpoint rule; its error is below 10^-7 here
+	a, b := exactTerms+0.5, n+0.5 // the midpoint rule approximates the sum, with an error below 10^-7
 	if math.Abs(s-1) < 1e-9 {
 		return sum + math.Log(b/a)
 	}

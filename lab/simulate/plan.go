@@ -10,7 +10,7 @@ import (
 
 // Plan describes the machines that a load needs.
 type Plan struct {
-	Load       Load // load after fit has adjusted it
+	Load       Load // load as adjusted by fit
 	Machine    Machine
 	Popularity Popularity
 	Nodes      int

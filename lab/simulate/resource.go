@@ -110,7 +110,7 @@ func (p *Plan) resources() []Resource {
 		}
 		r.Units = int(math.Ceil(units*r.Used()/p.Machine.Headroom - 1e-9))
 		if r.Name == nodeLog || r.Name == dbConns {
-			r.Units = p.Shards // more shards would reduce this demand, but it is not linear, so use the shards of the plan
+			r.Units = p.Shards // more shards would reduce this demand, but not in proportion, so report the shards of the plan
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Resource) int {
