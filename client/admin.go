@@ -26,7 +26,7 @@ type AuditEntry struct {
 // AuditQuery selects entries of the audit log. A zero field does not restrict the result.
 type AuditQuery struct {
 	Actor  string // actions of exactly this user; "-": the operator
-	Action string // this action, or all actions of a kind: user, setting, block, subscription, backup
+	Action string // name of an action, or of a kind of actions: user, setting, block, subscription or backup
 	Match  string // text that Object or Detail contains
 	Limit  int    // maximum number of entries; 0 means all
 }

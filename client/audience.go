@@ -12,7 +12,7 @@ import (
 type Readers struct {
 	User       string    `json:"user"`
 	At         time.Time `json:"at"`
-	WindowDays int       `json:"window_days"` // days without a request after which a reader no longer counts
+	WindowDays int       `json:"window_days"` // number of days without a request after which a reader is no longer counted
 	Count      int64     `json:"readers"`
 
 	Services      int64        `json:"services"`          // number of readers that feed services report
@@ -24,13 +24,13 @@ type Readers struct {
 	Browsers      int64        `json:"browsers"`          // number of requests by browsers; not in Count
 	Robots        int64        `json:"robots"`            // number of requests by robots; not in Count
 	Partial       bool         `json:"partial,omitempty"` // the report covers only part of a large audience
-	Here          int64        `json:"here"`              // people of this server who follow the user; Services counts them
+	Here          int64        `json:"here"`              // number of people on this server who follow the user; Services includes them
 	HereNames     []string     `json:"here_names"`        // names of those of these people who show whom they follow
 	Mail          MailReaders  `json:"mail"`              // subscribers by e-mail; not in Count
 	ServiceList   []Service    `json:"service_list"`      // feed services, the service with the most readers first
 	ProgramList   []NamedCount `json:"program_list"`      // feed readers by name, the largest number first
 	PushList      []NamedCount `json:"push_list"`         // numbers of push subscriptions by protocol
-	Formats       []NamedCount `json:"formats"`           // readers by feed format; "" is the document as saved
+	Formats       []NamedCount `json:"formats"`           // numbers of readers by feed format; "": the document as saved
 	Days          []Day        `json:"days"`              // history, oldest day first and today last
 }
 

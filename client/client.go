@@ -44,7 +44,7 @@ type HTTPClient interface {
 // Client calls the API of one server. The zero Client calls DefaultBase. A Client is safe for
 // concurrent use if its HTTP field is safe for concurrent use.
 type Client struct {
-	Base string     // scheme://host:port; "" means DefaultBase
+	Base string     // URL of the server, scheme://host:port; "" means DefaultBase
 	HTTP HTTPClient // nil means a new client without a timeout; limit the time of a call with the context
 	// Token is sent as a bearer token with each request. The public listener requires a token; the
 	// admin listener does not.

@@ -62,7 +62,7 @@ type Minute struct {
 	Registers int64     `json:"registers"`
 	P50       float64   `json:"p50_ms"` // median time from the ping to the delivery in milliseconds
 	P99       float64   `json:"p99_ms"`
-	Queue     int64     `json:"queue"` // largest number of notifications waiting or being sent
+	Queue     int64     `json:"queue"` // largest number of notifications that waited or were being sent at one time
 	Writes    int64     `json:"writes"`
 }
 
@@ -128,7 +128,7 @@ type Subscription struct {
 type Event struct {
 	ID       string          `json:"id"` // position in the log; Follow continues after it
 	At       time.Time       `json:"at"`
-	Kind     string          `json:"kind"` // ping, check, register, verify, notify, error, cancel, drop, expire, save, sink or system
+	Kind     string          `json:"kind"` // kind: ping, check, register, verify, notify, error, cancel, drop, expire, save, sink or system
 	OK       bool            `json:"ok"`
 	Text     string          `json:"text"`
 	TopicID  int64           `json:"topic_id,string,omitempty"`
@@ -139,7 +139,7 @@ type Event struct {
 	Notified int             `json:"told,omitempty"`
 	Failed   int             `json:"failed,omitempty"`
 	Version  int64           `json:"version,omitempty"`
-	Detail   json.RawMessage `json:"detail,omitempty"` // object with callback, request, answer (the response) or error
+	Detail   json.RawMessage `json:"detail,omitempty"` // JSON object with details: callback, request, answer (the response) or error
 }
 
 // PingResult is the outcome of a ping.

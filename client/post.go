@@ -54,7 +54,7 @@ type PostEnclosure struct {
 
 // PostReply is the item that a post replies to.
 type PostReply struct {
-	URL   string `json:"url"` // "" in a PostChange: the post is no longer a reply
+	URL   string `json:"url"` // URL of the item's page; "" in a PostChange: the post is no longer a reply
 	GUID  string `json:"guid,omitempty"`
 	Feed  string `json:"feed,omitempty"` // URL of the item's feed
 	Title string `json:"title,omitempty"`
@@ -62,7 +62,7 @@ type PostReply struct {
 
 // PostNode is a headline in the outline of a post, with the headlines below it.
 type PostNode struct {
-	Text       string          `json:"text"` // one paragraph of Markdown
+	Text       string          `json:"text"` // text of the headline, one paragraph of Markdown
 	HTML       string          `json:"html,omitempty"`
 	Title      string          `json:"title,omitempty"`
 	Link       string          `json:"link,omitempty"`
@@ -109,7 +109,7 @@ type PostChange struct {
 
 // PostQuery selects posts. A zero field does not restrict the result.
 type PostQuery struct {
-	State         string    // draft, scheduled, published, private or deleted; "": all except deleted
+	State         string    // state: draft, scheduled, published, private or deleted; "": all states except deleted
 	Category      string    // category; selects only published posts
 	Match         string    // words or parts of words that the title or the source contains
 	Since, Before time.Time // publication time; Since is inclusive, Before is exclusive
@@ -136,7 +136,7 @@ type Writer struct {
 // Profile is the part of a user's data that their pages and feeds show.
 type Profile struct {
 	Name     string `json:"name"`  // name of the person; "": the user name
-	Email    string `json:"email"` // public e-mail address, shown in feeds
+	Email    string `json:"email"` // e-mail address that feeds show to everyone
 	Title    string `json:"title"` // title of the feed and page; "": Name
 	Blurb    string `json:"blurb"` // description of the feed, plain text
 	Link     string `json:"link"`  // URL of the user's page on another server
@@ -158,7 +158,7 @@ type PageSettings struct {
 	Design string        `json:"design"` // theme: "", journal, plain, gazette, terminal or garden
 	Header string        `json:"header"` // path or URL of the image at the top
 	Links  []ProfileLink `json:"links"`  // other pages of the user, marked with rel="me"
-	Pinned int64         `json:"pinned"` // number of the post at the top; 0: none
+	Pinned int64         `json:"pinned"` // number of the post at the top; 0: no post
 }
 
 // ProfileLink is a link to another page of a user.

@@ -20,7 +20,7 @@ type PostRules struct {
 
 // PostCard is a preview of a page that a post links to.
 type PostCard struct {
-	URL         string `json:"url"` // "" in a PostChange: the post has no card any more
+	URL         string `json:"url"` // URL of the page; "" in a PostChange: the post has no card any more
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	Image       string `json:"image,omitempty"` // URL of an image

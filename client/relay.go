@@ -13,7 +13,7 @@ type Relay struct {
 	Via   string   `json:"via"`   // protocol: rsscloud, websub or cnws
 	Hub   string   `json:"hub"`   // URL of the hub's endpoint
 	Topic string   `json:"topic"` // URL of the feed as the hub knows it
-	State string   `json:"state"` // pending, active, refused, lost or ending
+	State string   `json:"state"` // state: pending, active, refused, lost or ending
 	For   []string `json:"for"`   // parts of the server that use the subscription
 
 	CreatedAt   time.Time  `json:"created_at"`

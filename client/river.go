@@ -88,7 +88,7 @@ type SourceChange struct {
 	Title      *string   `json:"title,omitempty"` // title to display; "": the title in the feed
 	Categories *[]string `json:"categories,omitempty"`
 	Interval   *int64    `json:"interval_s,omitempty"` // seconds between checks; 0: no interval
-	FullText   *bool     `json:"full_text,omitempty"`  // read the full text of new items
+	FullText   *bool     `json:"full_text,omitempty"`  // whether the server reads the full text of new items from their pages
 	Login      *Login    `json:"login,omitempty"`      // new login; Kind "" removes the login
 	CNWS       *string   `json:"cnws,omitempty"`       // endpoint of a CNWS hub; "": no hub; only the operator can change it
 }
@@ -112,13 +112,13 @@ type RefreshedSources struct {
 type Item struct {
 	ID          int64      `json:"id,string"`
 	Seq         int64      `json:"seq,string"` // increases with every new or changed item of the server, in microseconds
-	At          time.Time  `json:"at"`         // position in the river
+	At          time.Time  `json:"at"`         // time that determines the position in the river
 	ReadAt      time.Time  `json:"fetched_at"` // time when the server read the item from the feed
 	EditedAt    *time.Time `json:"edited_at,omitempty"`
 	WithdrawnAt *time.Time `json:"withdrawn_at,omitempty"` // time when the item disappeared from the feed; nil: it is still in the feed
 	GUID        string     `json:"guid,omitempty"`
 	Content
-	FullText  bool       `json:"full_text,omitempty"` // HTML is the text of the page, not of the feed
+	FullText  bool       `json:"full_text,omitempty"` // HTML is the full text from the item's page, not the text in the feed
 	Read      bool       `json:"read"`
 	Starred   bool       `json:"starred"`
 	StarredAt *time.Time `json:"starred_at,omitempty"`
@@ -127,7 +127,7 @@ type Item struct {
 
 // Content is the content of an item.
 type Content struct {
-	Title      string      `json:"title,omitempty"` // "" if the item has no title
+	Title      string      `json:"title,omitempty"` // title of the item; "": the item has no title
 	Link       string      `json:"link,omitempty"`
 	HTML       string      `json:"html,omitempty"`
 	Text       string      `json:"text,omitempty"` // HTML as plain text, truncated after some thousand characters
@@ -228,7 +228,7 @@ type List struct {
 // OPMLOptions are the options of an OPML import. If URL is "", the request contains the document.
 type OPMLOptions struct {
 	URL      string
-	Category string // additional category for every feed
+	Category string // additional category for each imported feed
 	Follow   bool   // follow the URL as a list instead of importing it once
 	Progress func(done, total int)
 }

@@ -35,7 +35,7 @@ type Token struct {
 // TokenRequest describes a new token.
 type TokenRequest struct {
 	Label  string   `json:"label,omitempty"`
-	Scopes []string `json:"scopes"` // any of create, update, delete, media, read
+	Scopes []string `json:"scopes"` // scopes of the token: any of create, update, delete, media and read
 }
 
 // userPath returns the path of a resource of a user. A name that consists of dots is an error,

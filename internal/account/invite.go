@@ -68,8 +68,8 @@ func (a *Accounts) Invite(ctx context.Context, by, note string, life time.Durati
 	return secret, i, nil
 }
 
-// Invites lists the invitations that were created before the time before (zero: all), newest first.
-// limit is at most 1,000; 0 means 100.
+// Invites lists invitations, newest first. If before is not zero, it lists only invitations that
+// were created before this time. limit is at most 1,000; 0 means 100.
 func (a *Accounts) Invites(ctx context.Context, before time.Time, limit int) ([]Invite, error) {
 	return a.Store.Invites(ctx, before, limit)
 }

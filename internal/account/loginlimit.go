@@ -19,8 +19,8 @@ const (
 	nameWait    = 15 * time.Minute // longest wait of a name; shorter, because the owner of the account may have to wait too
 	forgetAfter = 6 * time.Hour    // time without failures after which waits start at shortWait again
 
-	sourceRegisters = 5   // accounts that one source may create in a window
-	allRegisters    = 100 // accounts that all clients may create in an hour
+	sourceRegisters = 5   // maximum accounts that one source may create in a window
+	allRegisters    = 100 // maximum accounts that all clients together may create in an hour
 
 	queueTimeout = 20 * time.Second // longest wait for attempts in progress
 )

@@ -79,7 +79,7 @@ func (a *Accounts) RevokeSecret(ctx context.Context, user, selector string) erro
 		a.Revoked(ctx, was.Secret)
 	}
 	if a.hasForeignSecrets.Load() {
-		_ = a.CheckKey(ctx) // updates hasForeignSecrets; errors were reported at startup
+		_ = a.CheckKey(ctx) // CheckKey updates hasForeignSecrets; ignore its error, which was reported at startup
 	}
 	return nil
 }

@@ -23,9 +23,10 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// postHarness has posts on the real engine and store, and files in memory.
+// grouped is the name under which a postHarness embeds author.Groups.
 type grouped = author.Groups
 
+// postHarness has posts in a real store and files in memory.
 type postHarness struct {
 	grouped
 	mu    sync.Mutex
@@ -52,7 +53,7 @@ func (w *postHarness) now() time.Time {
 	return w.at
 }
 
-// postFiles is the files of a postHarness.
+// postFiles manages the files of a postHarness.
 type postFiles struct{ *postHarness }
 
 func (f postFiles) Put(_ context.Context, user, name, kind string, r io.Reader) (author.File, error) {

@@ -199,7 +199,7 @@ func (c *riverCall) params(known ...string) *exchange.Params {
 	return p
 }
 
-// id returns the number in the path.
+// id returns the ID in the path.
 func (c *riverCall) id() (int64, error) {
 	text := c.r.PathValue("id")
 	id, err := strconv.ParseInt(text, 10, 64)

@@ -30,7 +30,7 @@ type fakeRiver struct {
 	forwardings []forward.Forwarding
 	filters     fakeFilters
 	read        []string // IDs of items that were marked as read
-	search      bool     // searches find new items
+	search      bool     // whether searches find new items
 	abort       error
 
 	listeners map[chan river.Arrival]bool

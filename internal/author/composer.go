@@ -101,7 +101,8 @@ func (p *Posts) Warning(ctx context.Context, post Post) string {
 	return o.Warning(post)
 }
 
-// Preview is like [Composer.Preview] for a post without an author on this server: hashtags stay text.
+// Preview is like [Composer.Preview] for a post whose author is not a user of this server. Hashtags
+// are not linked.
 func (p *Posts) Preview(c Content) (Content, rules.Measure, error) {
 	return composerOf(p, "", rules.Rules{}).Preview(c)
 }

@@ -63,8 +63,9 @@ func (p converter) convert(ctx context.Context, user string) (converted bool, er
 	return true, err
 }
 
-// applyCorrections updates published posts whose items differ in a saved document: users edit posts
-// by editing the items of a document. Dates are unchanged, and the feed is not rebuilt.
+// applyCorrections updates the published posts whose items differ in a saved document, because
+// users can edit a post by editing its item in the document. Dates are unchanged, and the feed is
+// not rebuilt.
 func (p converter) applyCorrections(ctx context.Context, user string, posts []Post) error {
 	for i := range posts {
 		if posts[i].GUID == "" {
@@ -115,7 +116,7 @@ func sameForReaders(a, b *Content) bool {
 		slices.EqualFunc(a.Outline, b.Outline, sameNode)
 }
 
-// addressOf returns a URL in the form of a parsed feed.
+// addressOf returns a URL in the form in which the feed parser returns it.
 func addressOf(s string) string {
 	if u, err := url.Parse(s); err == nil {
 		return u.String()
@@ -147,8 +148,8 @@ func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 	return posts
 }
 
-// hasMadeTitle reports a title that is the beginning of the text: package render generates it for
-// formats that require a title.
+// hasMadeTitle reports whether the title of an item is only the beginning of its text. Package
+// render generates such a title for formats that require a title.
 func hasMadeTitle(it *feed.Item) bool {
 	for _, t := range append([]feed.Text{it.Summary}, it.Content...) {
 		s := t.Value
@@ -203,7 +204,8 @@ func fromItem(it *feed.Item) Post {
 	return post
 }
 
-// sourceOf returns the text of an item as an editable source.
+// sourceOf returns the text of an item as a source that the author can edit, and the format of the
+// source.
 func sourceOf(it *feed.Item) (string, Format) {
 	if it.More != nil && it.More.Markdown != "" {
 		return it.More.Markdown, Markdown

@@ -18,7 +18,7 @@ const (
 )
 
 // FeedList returns the public feeds of a user as OPML, for import into feed readers: the main feed,
-// then a folder with the category feeds by name, and one with the archive pages, newest first.
+// then a folder with the category feeds by name, and a folder with the archive pages, newest first.
 // fault.NotFound: the user has no feed. A moved feed is listed with its new URL, and an ended feed
 // is not listed.
 //

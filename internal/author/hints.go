@@ -101,7 +101,7 @@ func hintFault(field, format string, args ...any) error {
 	return fault.In(fault.New(fault.Invalid, format, args...), field)
 }
 
-// of returns the hints in the form of a feed.
+// of converts the hints to the type of package feed.
 func (h *Hints) of() feed.Hints {
 	f := feed.Hints{SkipDays: h.SkipDays, UpdatePeriod: h.UpdatePeriod, UpdateBase: dateOf(h.UpdateBase)}
 	if h.TTL > 0 {

@@ -143,7 +143,7 @@ func unlisted(it *feed.Item) (feed.Text, bool) {
 	case len(it.Items) == 0:
 	case len(it.Content) > 0:
 		return it.Summary, strings.HasPrefix(it.Content[0].Value, strings.TrimSpace(it.Summary.Value+"\n"+listStart))
-	case strings.HasPrefix(it.Summary.Value, listStart): // an item with one text has it as the summary
+	case strings.HasPrefix(it.Summary.Value, listStart): // an item with only one text has that text as its summary
 		return feed.Text{}, true
 	}
 	return feed.Text{}, false

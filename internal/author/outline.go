@@ -150,7 +150,8 @@ func flatten(nodes []Node, to []*Node) []*Node {
 	return to
 }
 
-// matches returns the longest sequence of pairs with equal texts in the same order.
+// matches returns the longest sequence of pairs of headlines with equal texts in the same order. A
+// pair has an index in old and an index in now.
 func matches(old, now []*Node) (pairs [][2]int) {
 	places := map[string][]int{}
 	for i, n := range old {

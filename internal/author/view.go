@@ -180,7 +180,8 @@ func (w itemWriter) ownGUIDs(posts []Post) {
 	}
 }
 
-// setTitle sets the title of a view, and the authors of posts in the feed of everyone.
+// setTitle sets the title of a view. In the feed of all users, it also sets the authors of the
+// posts.
 func (v viewBuilder) setTitle(ctx context.Context, f *feed.Feed, posts []Post) error {
 	if v.User == "" {
 		f.Title = plainText("Everyone here")

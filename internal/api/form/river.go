@@ -28,7 +28,7 @@ func Filter(f *filter.Rule) client.Filter {
 	return out
 }
 
-// Source converts a followed feed. If unread is set, the result contains the number of unread
+// Source converts a followed feed. If unread is true, the result contains the number of unread
 // items.
 func Source(f *river.Followed, unread bool) client.Source {
 	src, st := &f.Source, &f.Source.State

@@ -205,7 +205,7 @@ func typeOf(f *feed.Feed) string {
 	case encoding == "" || f.Format == feed.JSONFeed:
 		encoding = "utf-8"
 	case strings.HasPrefix(encoding, "utf-16"):
-		encoding = "utf-16" // the byte order mark determines the rest
+		encoding = "utf-16" // the byte order mark of the document determines the byte order
 	}
 	return kind + "; charset=" + encoding
 }

@@ -172,7 +172,7 @@ func (p *commands) showLog(ctx context.Context, s *shell.Connection, q client.Lo
 	}
 	err = p.followLog(ctx, s, q, after, asJSON)
 	if ctx.Err() != nil {
-		return nil // interrupted by the user
+		return nil // the user has interrupted the command
 	}
 	return err
 }

@@ -105,7 +105,7 @@ func (w *riverWatch) run(ctx context.Context, once bool) error {
 	}
 	err = w.follow(ctx)
 	if ctx.Err() != nil {
-		return nil // interrupted by the user
+		return nil // the user has interrupted the command
 	}
 	return err
 }

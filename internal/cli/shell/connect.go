@@ -30,7 +30,7 @@ const ProbeTimeout = 3 * time.Second
 // ServerFlags adds the flags of commands that connect to a server.
 func ServerFlags(c *cobra.Command) *cobra.Command {
 	config.AddFlags(c.Flags(), "server", "admin.listen", "data", "database")
-	c.Flags().Lookup("admin.listen").Hidden = true // the former name of --server
+	c.Flags().Lookup("admin.listen").Hidden = true // admin.listen is the former name of --server
 	return c
 }
 
