@@ -24,18 +24,19 @@ import (
 	"time"
 )
 
-// authority is a small ACME server (RFC 8555) with its own CA. It does not check signatures. It
-// validates names as real authorities do, by HTTP or TLS-ALPN, at fixed addresses for all names.
+// authority is a small ACME server (RFC 8555) with its own certificate authority. It does not
+// verify the signatures of requests. It validates names by HTTP or TLS-ALPN, as real authorities
+// do, but it connects to fixed addresses for all names.
 type authority struct {
 	t               *testing.T
 	srv             *httptest.Server
 	key             *ecdsa.PrivateKey
 	root            *x509.Certificate
-	plain, shielded string // where names are validated; "": that challenge type is not offered
+	plain, shielded string // addresses at which names are validated; "": the authority does not offer this type of challenge
 
 	mu     sync.Mutex
 	orders []*order
-	proved []string // challenge type and name
+	proved []string // validated names, each with the type of its challenge
 }
 
 type order struct {
@@ -64,7 +65,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// ServeHTTP handles the calls in the order of RFC 8555, section 7.
+// ServeHTTP handles requests in the order of RFC 8555, section 7.
 func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -143,7 +144,7 @@ func (a *authority) authz(base string, n int) any {
 	return map[string]any{"status": o.authz, "identifier": map[string]string{"type": "dns", "value": o.name}, "challenges": offered}
 }
 
-// prove validates a challenge.
+// prove validates a challenge of type how.
 func (a *authority) prove(how string, o *order) {
 	var err error
 	if how == "prove-http" {
@@ -166,7 +167,7 @@ func (a *authority) proveHTTP(o *order) error {
 		return err
 	}
 	req.Host = o.name
-	res, err := http.DefaultTransport.RoundTrip(req) // a redirect would be no proof
+	res, err := http.DefaultTransport.RoundTrip(req) // a redirect would not prove control of the name
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func (a *authority) proveHTTP(o *order) error {
 	return nil
 }
 
-// proveTLS validates tls-alpn-01 (RFC 8737, section 3).
+// proveTLS validates a tls-alpn-01 challenge (RFC 8737, section 3).
 func (a *authority) proveTLS(o *order) error {
 	raw, err := net.DialTimeout("tcp", a.shielded, maxWait)
 	if err != nil {
@@ -197,7 +198,7 @@ func (a *authority) proveTLS(o *order) error {
 	return nil
 }
 
-// sign issues the certificate of an order.
+// sign issues the certificate for an order.
 func (a *authority) sign(o *order, csr json.RawMessage) {
 	var text string
 	raw, err := []byte(nil), json.Unmarshal(csr, &text)
@@ -222,16 +223,16 @@ func (a *authority) sign(o *order, csr json.RawMessage) {
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client may be gone
+	_ = json.NewEncoder(w).Encode(v) // an error means that the client has disconnected
 }
 
-// payloadOf returns the payload of a signed request; nil for an empty one.
+// payloadOf returns the payload of a signed request, or nil if the payload is empty.
 func payloadOf(body io.Reader) (payload map[string]json.RawMessage) {
 	var jws struct{ Payload string }
 	if json.NewDecoder(body).Decode(&jws) != nil {
 		return nil
 	}
 	raw, _ := base64.RawURLEncoding.DecodeString(jws.Payload)
-	_ = json.Unmarshal(raw, &payload) // POST-as-GET has an empty payload
+	_ = json.Unmarshal(raw, &payload) // a POST-as-GET request has an empty payload, which is not JSON
 	return payload
 }

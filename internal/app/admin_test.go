@@ -15,14 +15,14 @@ import (
 
 const adminPassword = "correct horse battery"
 
-// browser is a client with cookies, which follows redirects.
+// browser is an HTTP client that keeps cookies and follows redirects.
 type browser struct {
 	t    *testing.T
 	base string
 	http http.Client
 }
 
-// signedIn opens a browser and signs a user in.
+// signedIn returns a browser in which the user is signed in.
 func signedIn(t *testing.T, r *running, name string) *browser {
 	t.Helper()
 	b := anonymous(t, r)
@@ -68,7 +68,7 @@ func (b *browser) send(path string, fields ...string) (int, string) {
 	return b.read(b.http.PostForm(b.base+path, form))
 }
 
-// shows checks the status and the words of a page.
+// shows returns a function that checks the status of a page and that the page contains all words.
 func (b *browser) shows(want int, words ...string) func(int, string) {
 	return func(code int, body string) {
 		b.t.Helper()
@@ -83,7 +83,8 @@ func (b *browser) shows(want int, words ...string) func(int, string) {
 	}
 }
 
-// administered starts a server whose first user alice is signed in; bob is an ordinary user.
+// administered starts a server with the users alice and bob. alice is the first user and
+// therefore an administrator; bob is an ordinary user. Both are signed in.
 func administered(t *testing.T) (r *running, alice, bob *browser) {
 	t.Helper()
 	cfg := conf(t, t.TempDir())
@@ -115,7 +116,7 @@ func TestOnlyAdministratorsCanOpenAdministrationPages(t *testing.T) {
 	}
 	nobody := anonymous(t, r)
 	nobody.shows(200, "Sign in")(nobody.open("/admin/users"))
-	// The role takes effect in an open session.
+	// The new role takes effect at once in a session that is already open.
 	alice.shows(200, "bob is an administrator now.", `action="/admin/users/bob/demote"`)(alice.send("/admin/users/bob/promote"))
 	bob.shows(200, "Users")(bob.open("/admin/users"))
 	alice.shows(200, "bob is no longer an administrator.")(alice.send("/admin/users/bob/demote"))

@@ -23,7 +23,7 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// running is the whole program on port 0 with its own data folder.
+// running is the whole program on a free port, with its own data folder.
 type running struct {
 	t           *testing.T
 	app         *app.App
@@ -58,7 +58,7 @@ func startWith(t *testing.T, cfg config.Config, log *slog.Logger) *running {
 	return run(t, cfg, a)
 }
 
-// run runs a program until the end of the test.
+// run runs a program until the test ends.
 func run(t *testing.T, cfg config.Config, a *app.App) *running {
 	t.Helper()
 	r := &running{t: t, app: a, out: &bytes.Buffer{}}
@@ -83,7 +83,8 @@ func run(t *testing.T, cfg config.Config, a *app.App) *running {
 	return r
 }
 
-// addr waits for an address file that the program writes once it listens.
+// addr waits for an address file in dir, which the program writes when it listens, and returns
+// the address.
 func (r *running) addr(dir, name string) string {
 	r.t.Helper()
 	addr := ""
@@ -126,7 +127,7 @@ func post(t *testing.T, to string, form url.Values) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// subscriber is a callback that records the received notifications.
+// subscriber is a server whose callback records the notifications that it receives.
 type subscriber struct {
 	*httptest.Server
 	received chan string
@@ -146,7 +147,7 @@ func newSubscriber(t *testing.T) *subscriber {
 }
 
 func (s *subscriber) form(feed, domain string) url.Values {
-	u, _ := url.Parse(s.URL) // httptest made it
+	u, _ := url.Parse(s.URL) // httptest created the URL, so it is valid
 	host, port, _ := net.SplitHostPort(u.Host)
 	v := url.Values{"notifyProcedure": {""}, "port": {port}, "path": {"/notify"}, "protocol": {"http-post"}, "url1": {feed}}
 	if domain == "yes" {
@@ -166,7 +167,7 @@ func (s *subscriber) wait(t *testing.T, what string) string {
 	}
 }
 
-// feed is a document that can be changed.
+// feed is a server for a document that the test can change.
 type feed struct {
 	*httptest.Server
 	mu   sync.Mutex

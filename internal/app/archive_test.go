@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// randomEditor changes the posts of a user at random.
+// randomEditor makes random changes to the posts of a user.
 type randomEditor struct {
 	t    *testing.T
 	app  *App
@@ -27,7 +27,7 @@ type randomEditor struct {
 	n    int
 }
 
-// step makes one change; an impossible one is refused.
+// step makes one random change. The program rejects a change that is not possible.
 func (h *randomEditor) step() {
 	h.t.Helper()
 	ctx := h.t.Context()
@@ -54,7 +54,7 @@ func (h *randomEditor) step() {
 	case pick < 17:
 		_, err = h.app.posts.Delete(ctx, h.user, h.any(), 0, "test")
 	case pick < 18:
-		_, _ = h.app.posts.Undo(ctx, h.user, h.any(), "test") // there may be nothing to undo
+		_, _ = h.app.posts.Undo(ctx, h.user, h.any(), "test") // the error is ignored, because there may be nothing to undo
 	case pick < 19:
 		_, err = h.app.posts.Save(ctx, author.Edit{User: h.user, ID: h.any(), To: author.Draft, Via: "test"})
 	default:
@@ -73,7 +73,7 @@ func (h *randomEditor) step() {
 
 func (h *randomEditor) any() int64 { return h.ids[h.rand.IntN(len(h.ids))] }
 
-// published returns the guids of all visible posts, newest first.
+// published returns the GUIDs of all visible posts, newest first.
 func (h *randomEditor) published(user, category string) (all []string) {
 	h.t.Helper()
 	q := author.PostQuery{User: user, State: author.Published, Category: category, Limit: 1000}
@@ -87,7 +87,7 @@ func (h *randomEditor) published(user, category string) (all []string) {
 	return all
 }
 
-// document reads a feed of the program.
+// document fetches and parses a feed of the program.
 func document(t *testing.T, address string) *feed.Feed {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, address, nil)
@@ -119,7 +119,8 @@ func linked(f *feed.Feed, rel string) string {
 	return ""
 }
 
-// walk reads a feed and the documents linked by a relation, and returns the ids in them.
+// walk reads a feed and then the documents that are linked by the relation rel. It returns the IDs
+// of all items and calls look for each document.
 func walk(t *testing.T, address, rel string, look func(n int, at string, f *feed.Feed)) (ids []string) {
 	t.Helper()
 	for n := 0; address != ""; n++ {

@@ -13,8 +13,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// TestCallbackOnOwnListenerIsRejectedImmediately names both listeners in each way that their
-// settings suggest, over each protocol.
+// TestCallbackOnOwnListenerIsRejectedImmediately sends callback URLs over each protocol. The URLs
+// address both listeners in all ways that their settings allow.
 func TestCallbackOnOwnListenerIsRejectedImmediately(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) { c.PublicURL = "https://hub.example.org" })
@@ -76,8 +76,8 @@ func TestCallbackOnOwnListenerIsRejectedImmediately(t *testing.T) {
 	}
 }
 
-// TestCallbackErrorsDoNotRevealLocalPorts compares the answers about the operator's listener with
-// those about a closed port.
+// TestCallbackErrorsDoNotRevealLocalPorts compares the responses for callbacks on the operator's
+// listener with the responses for callbacks on a closed port.
 func TestCallbackErrorsDoNotRevealLocalPorts(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) { c.PublicURL, c.Egress.AllowCallback = "https://hub.example.org", nil })

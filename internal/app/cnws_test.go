@@ -21,14 +21,14 @@ import (
 
 const cnwsHead = `<?xml version="1.0"?><notification version="1.0" xmlns="http://www.owlfish.com/thoughts/cnws-2003-04-08.html" xmlns:x="http://example.com/x">`
 
-// cnwsAnswer writes a result, with or without the extensions of other programs.
+// cnwsAnswer writes a result that contains extension elements, as other programs add them.
 func cnwsAnswer(w http.ResponseWriter, status string) {
 	w.Header().Set("Content-Type", "text/xml")
 	_, _ = io.WriteString(w, cnwsHead+`<x:more>1</x:more><result><status>`+status+`</status><x:more/></result></notification>`)
 }
 
-// newCNWSServer starts a CNWS subscriber or publisher. It answers true unless answer is set; n
-// counts its messages from 1, starting with the test notification.
+// newCNWSServer starts a CNWS subscriber or publisher. It answers true, unless answer is set. n
+// counts the received messages from 1; the first message is the test notification.
 func newCNWSServer(t *testing.T, answer func(w http.ResponseWriter, n int)) *recordingServer {
 	t.Helper()
 	return newRecordingServer(t, func(w http.ResponseWriter, _ arrived, n int) {
@@ -40,7 +40,7 @@ func newCNWSServer(t *testing.T, answer func(w http.ResponseWriter, n int)) *rec
 	})
 }
 
-// sendCNWS posts a message to the CNWS endpoint and returns the answer.
+// sendCNWS posts a message to the CNWS endpoint of the program and returns the result.
 func (r *running) sendCNWS(t *testing.T, message string) (int, cnws.Result) {
 	t.Helper()
 	res, err := http.Post(r.base+"/cnws", "text/xml", strings.NewReader(cnwsHead+message+"</notification>"))
@@ -121,13 +121,14 @@ func TestCNWSSubscriberIsNotifiedOfAChange(t *testing.T) {
 	}
 }
 
-// TestCNWSResponseDecidesWhetherSubscriptionIsKept answers a change in each way and checks which
-// subscribers receive the next one.
+// TestCNWSResponseDecidesWhetherSubscriptionIsKept answers the notification of a change in
+// several ways. It checks which subscribers receive the next notification.
 func TestCNWSResponseDecidesWhetherSubscriptionIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)
 	feed := w.put("/rss.xml", rssWith("one"))
-	// once answers the first notification with f and all later ones with true.
+	// once returns a server that answers the first notification with f and all later
+	// notifications with true.
 	once := func(f func(w http.ResponseWriter)) *recordingServer {
 		return newCNWSServer(t, func(w http.ResponseWriter, n int) {
 			if n == 2 {
@@ -141,7 +142,7 @@ func TestCNWSResponseDecidesWhetherSubscriptionIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		*recordingServer
 		stays    bool
-		notified int // notifications of the first change
+		notified int // number of notifications about the first change
 	}{
 		"true":                {once(func(w http.ResponseWriter) { cnwsAnswer(w, "true") }), true, 1},
 		"false":               {once(func(w http.ResponseWriter) { cnwsAnswer(w, "false") }), false, 1},
@@ -176,7 +177,7 @@ func TestCNWSResponseDecidesWhetherSubscriptionIsKept(t *testing.T) {
 func TestCNWSSubscriberReceivesMissedChangeAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) {
-		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // the third retry waits for the subscriber
+		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // after two fast retries, the third one is an hour later, so the test controls it
 	})
 	feed := w.put("/rss.xml", rssWith("one"))
 	e := newCNWSServer(t, nil)
@@ -213,7 +214,8 @@ func TestCNWSSubscriberReceivesMissedChangeAfterAnOutage(t *testing.T) {
 	}
 }
 
-// TestServerSubscribesToFeedOfACNWSPublisher has the program follow a feed at a publisher played by the test.
+// TestServerSubscribesToFeedOfACNWSPublisher makes the program follow a feed. The test acts as
+// the publisher of the feed.
 func TestServerSubscribesToFeedOfACNWSPublisher(t *testing.T) {
 	t.Parallel()
 	w, publisher, s := newWebSubHub(t, nil), newCNWSServer(t, nil), newSubscriber(t)

@@ -24,25 +24,25 @@ import (
 	"cloudburst/protocol/cnws"
 )
 
-// bubble connects the components as the program does, over a network in memory and with simulated
+// bubble connects the components as the program does, but with an in-memory network and simulated
 // time.
 type bubble struct {
 	t    *testing.T
 	dir  string
 	net  *nettest.Internet
-	stop func() // graceful; start resumes
+	stop func() // stops the program gracefully; start resumes it
 
 	hub    *hub.Hub
 	follow *upstream.Engine
 
 	mu     sync.Mutex
-	quiet  bool   // the hub does not run, which saves time over many days
+	quiet  bool   // true: the hub does not run, which makes a simulation of many days faster
 	title  string // title of the feed's newest item
 	came   []moment
-	answer string // answer of the other side: true or false
+	answer string // answer of the other program: true or false
 }
 
-// moment is a message received by the other side.
+// moment is a message that the other program received.
 type moment struct {
 	at  time.Time
 	doc cnws.Document
@@ -73,7 +73,7 @@ func inBubble(t *testing.T, quiet bool, do func(t *testing.T, b *bubble)) {
 	})
 }
 
-// serve listens at address until stop is called.
+// serve serves HTTP at address until stop is called.
 func (b *bubble) serve(address string, h http.Handler) (stop func()) {
 	b.t.Helper()
 	l, err := b.net.Listen(address)
@@ -82,11 +82,11 @@ func (b *bubble) serve(address string, h http.Handler) (stop func()) {
 	}
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	ended := make(chan struct{})
-	go func() { defer close(ended); _ = srv.Serve(l) }() // ends when it is closed
+	go func() { defer close(ended); _ = srv.Serve(l) }() // Serve returns when stop closes the server
 	return func() { srv.Close(); <-ended }
 }
 
-// startOther starts the program at the other end; stop ends it.
+// startOther starts the other program; stop ends it.
 func (b *bubble) startOther() (stop func()) {
 	return b.serve("other.example:80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		doc, err := cnws.Parse(r.Body)
@@ -101,7 +101,7 @@ func (b *bubble) startOther() (stop func()) {
 	}))
 }
 
-// start opens the store and connects the components.
+// start opens the store and starts the components.
 func (b *bubble) start() {
 	b.t.Helper()
 	log := slog.New(slog.NewTextHandler(b.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
@@ -121,7 +121,8 @@ func (b *bubble) start() {
 	b.follow = &upstream.Engine{
 		Store: st, Bus: b.hub.Bus, Log: log, PublicURL: public,
 		Ask: &hubhttp.UpstreamClient{Feeds: reads, HTTP: passesLimit, PublicURL: public},
-		// The tests of the engine check the default of 30 days; it would take long here.
+		// The default of 30 days would make this test slow. The tests of package upstream check
+		// the default.
 		Options: upstream.Options{Away: time.Hour, Silence: bubbleSilence},
 		Signal: func(ctx context.Context, s upstream.Signal) error {
 			if b.quiet {
@@ -163,13 +164,13 @@ func (b *bubble) start() {
 	})
 }
 
-// advance advances the simulated time.
+// advance waits in simulated time and then until all goroutines are idle.
 func (b *bubble) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// sendCNWS posts a message to the program's endpoint and returns the answer.
+// sendCNWS posts a message to the CNWS endpoint of the program and returns the result.
 func (b *bubble) sendCNWS(message string) cnws.Result {
 	b.t.Helper()
 	tr := &http.Transport{DialContext: b.net.Dial, DisableKeepAlives: true}
@@ -189,7 +190,7 @@ func (b *bubble) sendCNWS(message string) cnws.Result {
 	return r
 }
 
-// change publishes a new version of the feed and pings it.
+// change publishes a new version of the feed and sends a ping for it.
 func (b *bubble) change(title string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -230,7 +231,7 @@ func TestUnreachableSubscriberIsRemovedAfterADay(t *testing.T) {
 		stop()
 		b.change("three")
 		b.advance(time.Hour)
-		stop = b.startOther() // back in time
+		stop = b.startOther() // the other program runs again before its subscription ends
 		b.advance(90 * time.Minute)
 		if got := b.received(); len(got) != 3 || got[2].doc.Change.Title != "three" || !b.listed() {
 			t.Fatalf("received %+v after its return", got)

@@ -24,17 +24,17 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// mailScene is the whole program with a mail server and a clock that the test sets.
+// mailScene is the whole program with a mail server, and with a clock that the test sets.
 type mailScene struct {
 	*App
 	t    *testing.T
 	cfg  config.Config
 	box  *nettest.Mailbox
-	seen int // mails that the test has looked at
+	seen int // number of mails that the test has already checked
 	stop func()
 
 	mu    sync.Mutex
-	from  time.Time // real time at which the clock showed at
+	from  time.Time // real time at which setClock set the clock to shown
 	shown time.Time
 }
 
@@ -81,7 +81,8 @@ func (s *mailScene) time() time.Time {
 	return s.shown.Add(time.Since(s.from))
 }
 
-// setClock sets the clock, and waits until everything that is due then has been tried.
+// setClock sets the clock. Then it waits until the program has handled all forwardings that are
+// due.
 func (s *mailScene) setClock(text string) {
 	s.t.Helper()
 	at, err := time.Parse(time.RFC3339, text)
@@ -94,7 +95,7 @@ func (s *mailScene) setClock(text string) {
 	s.settle()
 }
 
-// settle waits until no forwarding is due or in progress.
+// settle waits until no forwarding is due and no forwarding is in progress.
 func (s *mailScene) settle() {
 	s.t.Helper()
 	s.river.Wake()
@@ -106,7 +107,8 @@ func (s *mailScene) settle() {
 	})
 }
 
-// write publishes a post of alice and waits for the mail to the subscriber who receives each post.
+// write publishes a post of alice. Then it waits for the mail to the subscriber who receives each
+// post in its own mail.
 func (s *mailScene) write(title string) {
 	s.t.Helper()
 	_, err := s.posts.Save(s.t.Context(), author.Edit{User: "alice", To: author.Published, Via: "test", Change: func(c *author.Content) error {
@@ -125,7 +127,7 @@ func (s *mailScene) write(title string) {
 	s.settle()
 }
 
-// post sends a form as a visitor.
+// post sends a form as a visitor without an account.
 func (s *mailScene) post(path string, form url.Values) {
 	s.t.Helper()
 	addr, err := os.ReadFile(filepath.Join(s.cfg.Data, ListenAddrFile))
@@ -143,7 +145,7 @@ func (s *mailScene) post(path string, form url.Values) {
 	}
 }
 
-// mails returns the new mails as "recipient: subject", sorted.
+// mails returns the mails since the last call as "recipient: subject", sorted.
 func (s *mailScene) mails() []string {
 	all := s.box.Mails()
 	var out []string
@@ -155,7 +157,7 @@ func (s *mailScene) mails() []string {
 	return out
 }
 
-// lastTo returns the last mail to an address.
+// lastTo returns the text of the last mail to an address.
 func (s *mailScene) lastTo(address string) string {
 	s.t.Helper()
 	all := s.box.Mails()
@@ -183,12 +185,12 @@ func (s *mailScene) wantMails(when string, want ...string) {
 	}
 }
 
-// linkIn returns the path of a link in a mail.
+// linkIn returns the path of a link to page in a mail.
 func linkIn(mail, page string) string {
 	return regexp.MustCompile(`/feeds/notices/` + page + `\?token=[\w-]+`).FindString(mail)
 }
 
-// subscribe signs an address up, without an account.
+// subscribe subscribes an e-mail address to alice's posts, as a visitor without an account.
 func (s *mailScene) subscribe(address, digest string) {
 	s.t.Helper()
 	s.post("/people/mail", url.Values{"user": {"alice"}, "address": {address}, "digest": {digest}})
@@ -197,7 +199,7 @@ func (s *mailScene) subscribe(address, digest string) {
 
 func TestSubscribersReceiveEachPostOrADailyOrWeeklyDigest(t *testing.T) {
 	t.Parallel()
-	s := newMailScene(t, time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)) // a Tuesday
+	s := newMailScene(t, time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)) // 3 March 2026 is a Tuesday
 	if _, err := s.accounts.Add(t.Context(), "alice", "correct horse battery"); err != nil {
 		t.Fatal(err)
 	}
@@ -228,13 +230,13 @@ func TestSubscribersReceiveEachPostOrADailyOrWeeklyDigest(t *testing.T) {
 	s.wantMails("on Wednesday", "<daily@x.example>: alice: 1 post, daily digest of 4 March 2026")
 	s.write("Wednesday one")
 	s.write("Wednesday two")
-	s.subscribe("daily@x.example", "weekly") // by somebody: the choice of a subscriber stays
+	s.subscribe("daily@x.example", "weekly") // anybody can send this form, so it must not change the choice of an existing subscriber
 	s.wantMails("on Wednesday", "<each@x.example>: alice: Wednesday one", "<each@x.example>: alice: Wednesday two")
 	if n, err := (hosting{s.App}).subscriptions().Count(t.Context(), "alice"); err != nil || n.Each != 1 || n.Daily != 1 || n.Weekly != 1 {
 		t.Errorf("%+v %v", n, err)
 	}
 
-	// A restart and a mail server that is busy lose nothing.
+	// A restart and a mail server that rejects mails must not lose any mail.
 	s.stop()
 	s.start()
 	s.box.Refuse(true)
@@ -251,7 +253,7 @@ func TestSubscribersReceiveEachPostOrADailyOrWeeklyDigest(t *testing.T) {
 		t.Errorf("the digest is\n%s", mail)
 	}
 
-	// The link of a mail changes the choice, without an account.
+	// The link in a mail changes the digest without an account.
 	s.post(linkIn(mail, "end"), url.Values{"digest": {"weekly"}})
 	s.write("Thursday")
 	s.mails()

@@ -27,7 +27,7 @@ func TestAdministratorChecksAndRemovesADomain(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.shows(page, "blog.test", "Waiting for the token", "/admin/users/bob")
-	for range 2 { // also of a domain in use
+	for range 2 { // the second round checks a domain that is in use
 		if status, body := d.send("/admin/domains/check", url.Values{"user": {"bob"}}); status != http.StatusSeeOther {
 			t.Fatal("check", status, body)
 		}

@@ -14,7 +14,8 @@ import (
 	"cloudburst/client"
 )
 
-// hubSubscriber is a callback of WebSub and rssCloud that keeps the topics of its notifications.
+// hubSubscriber is a server with a WebSub callback and an rssCloud callback. It records the
+// topics of the notifications.
 type hubSubscriber struct {
 	*httptest.Server
 	name, topic string
@@ -31,7 +32,7 @@ func newHubSubscriber(t *testing.T, name, topic string) *hubSubscriber {
 			return
 		}
 		got := r.PostFormValue("url")
-		if got == "" { // WebSub names the topic in a header
+		if got == "" { // WebSub names the topic in a header of the notification
 			for _, link := range r.Header.Values("Link") {
 				for one := range strings.SplitSeq(link, ",") {
 					if at, rel, _ := strings.Cut(one, ">"); strings.Contains(rel, `"self"`) {
@@ -48,7 +49,7 @@ func newHubSubscriber(t *testing.T, name, topic string) *hubSubscriber {
 	return s
 }
 
-// take returns the topics of the notifications since the last call.
+// take returns the topics of the notifications that arrived since the last call.
 func (s *hubSubscriber) take() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +73,7 @@ func (d *domainServer) send(path string, form url.Values) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// subscribe subscribes to a topic by WebSub and by rssCloud.
+// subscribe subscribes two servers to a topic, one by WebSub and one by rssCloud.
 func (d *domainServer) subscribe(topic string) []*hubSubscriber {
 	d.t.Helper()
 	ws, cloud := newHubSubscriber(d.t, "WebSub", topic), newHubSubscriber(d.t, "rssCloud", topic)
@@ -88,11 +89,11 @@ func (d *domainServer) subscribe(topic string) []*hubSubscriber {
 		d.t.Fatalf("rssCloud for %s: %d\n%s", topic, status, body)
 	}
 	d.settle()
-	cloud.take() // the test call
+	cloud.take() // drop the test notification
 	return []*hubSubscriber{ws, cloud}
 }
 
-// settle waits until the hub has nothing to do.
+// settle waits until the hub has no pending work.
 func (d *domainServer) settle() {
 	d.t.Helper()
 	wait(d.t, "all deliveries are done", func() bool {
@@ -101,7 +102,7 @@ func (d *domainServer) settle() {
 	})
 }
 
-// once checks that each subscriber got one notification, for its own topic.
+// once checks that each subscriber received exactly one notification, which names its own topic.
 func (d *domainServer) once(when string, all []*hubSubscriber) {
 	d.t.Helper()
 	d.settle()
@@ -112,8 +113,9 @@ func (d *domainServer) once(when string, all []*hubSubscriber) {
 	}
 }
 
-// TestSubscribersOfADomainAreNotifiedOnce subscribes at the old URL of a feed and at the domain of its
-// author, and publishes before, while and after the domain is in use.
+// TestSubscribersOfADomainAreNotifiedOnce subscribes at the old URL of a feed and at the domain
+// of its author. It publishes posts before the domain is in use, while it is in use, and after
+// that.
 //
 // spec:cloudburst#own-domains
 func TestSubscribersOfADomainAreNotifiedOnce(t *testing.T) {
@@ -139,7 +141,7 @@ func TestSubscribersOfADomainAreNotifiedOnce(t *testing.T) {
 	if _, err := site.VerifyDomain(ctx); err != nil {
 		t.Fatal(err)
 	}
-	d.once("after the domain was added", all) // the feed names its new URL
+	d.once("after the domain was added", all) // the feed changed, because it contains its new URL
 	d.shows(at, `<cloud domain="hub.test" `, `path="/rsscloud/pleaseNotify"`, `rel="hub" href="https://hub.test/websub"`, `rel="self" type="application/rss+xml" href="`+at+`"`)
 	if _, _, h := d.get(at); !strings.Contains(h.Get("Link"), `<https://hub.test/websub>; rel="hub"`) || !strings.Contains(h.Get("Link"), `<`+at+`>; rel="self"`) {
 		t.Errorf("the header is %q", h.Get("Link"))
@@ -174,7 +176,8 @@ func TestSubscribersOfADomainAreNotifiedOnce(t *testing.T) {
 	d.once("after a post without the domain", all)
 }
 
-// TestAuthorPageIsServedAtTheDomainOfItsAuthor reads the live stream of a page at the domain of its author.
+// TestAuthorPageIsServedAtTheDomainOfItsAuthor reads the live stream of an author page at the
+// domain of the author.
 func TestAuthorPageIsServedAtTheDomainOfItsAuthor(t *testing.T) {
 	t.Parallel()
 	d := newDomainServer(t)
@@ -214,8 +217,8 @@ func TestAuthorPageIsServedAtTheDomainOfItsAuthor(t *testing.T) {
 	}
 }
 
-// stream opens the live stream that a page at a domain names, and returns a function that waits for a
-// text in it.
+// stream opens the live stream of a page at a domain. It returns a function that waits until the
+// stream contains a text.
 func (d *domainServer) stream(at, path string) (next func(want string)) {
 	d.t.Helper()
 	page := d.shows(at+path, `data-stream="/log/stream?`, `script`)
@@ -235,7 +238,7 @@ func (d *domainServer) stream(at, path string) (next func(want string)) {
 		d.t.Fatalf("%s: %s, %s", ref, res.Status, kind)
 	}
 	lines := bufio.NewScanner(res.Body)
-	lines.Scan() // the stream is open
+	lines.Scan() // the first line shows that the stream is open
 	return func(want string) {
 		d.t.Helper()
 		for lines.Scan() {

@@ -16,10 +16,11 @@ import (
 	"cloudburst/internal/app"
 )
 
-// domainServer is a server with an authority of its own at which all names lead to it.
+// domainServer is a server with its own certificate authority. For the authority, all host names
+// resolve to this server.
 type domainServer struct {
 	*running
-	http  *http.Client // trusts the authority, and does not follow redirects
+	http  *http.Client // client that trusts the authority and does not follow redirects
 	admin *client.Client
 }
 
@@ -61,7 +62,7 @@ func newDomainServer(t *testing.T) *domainServer {
 	return d
 }
 
-// get returns the status, the body and the header of a response.
+// get returns the status, body and headers of a response.
 func (d *domainServer) get(url string) (int, string, http.Header) {
 	d.t.Helper()
 	res, err := d.http.Get(url)
@@ -76,7 +77,7 @@ func (d *domainServer) get(url string) (int, string, http.Header) {
 	return res.StatusCode, string(body), res.Header
 }
 
-// shows checks that a page has some texts and lacks others, which begin with "!".
+// shows checks that a page contains texts. A text that begins with "!" must be absent.
 func (d *domainServer) shows(url string, texts ...string) string {
 	d.t.Helper()
 	status, body, _ := d.get(url)
@@ -91,7 +92,7 @@ func (d *domainServer) shows(url string, texts ...string) string {
 	return body
 }
 
-// moves checks a permanent redirect.
+// moves checks that url redirects permanently to another URL.
 func (d *domainServer) moves(url, to string) {
 	d.t.Helper()
 	if status, _, h := d.get(url); status != http.StatusMovedPermanently || h.Get("Location") != to {
@@ -99,7 +100,7 @@ func (d *domainServer) moves(url, to string) {
 	}
 }
 
-// addUsers adds users with the password of alice.
+// addUsers adds users who have the same password as alice.
 func (d *domainServer) addUsers(names ...string) {
 	d.t.Helper()
 	for _, name := range names {
@@ -124,7 +125,8 @@ func TestDomainOfAnAuthorServesTheirPageOverTLS(t *testing.T) {
 	if _, err := site.SetDomain(ctx, "Blog.Test."); err != nil {
 		t.Fatal(err)
 	}
-	// Two authors may want a domain; the first one with proof has it.
+	// Two authors may request the same domain. The first author who proves control of the domain
+	// gets it.
 	if _, err := other.SetDomain(ctx, "blog.test"); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +169,7 @@ func TestDomainOfAnAuthorServesTheirPageOverTLS(t *testing.T) {
 	} else {
 		res.Body.Close()
 	}
-	// A subscriber may use either URL; a post notifies both.
+	// Subscribers may use either URL of a feed, and a post notifies the subscribers of both URLs.
 	if _, err := site.RemoveDomain(ctx); err != nil {
 		t.Fatal(err)
 	}

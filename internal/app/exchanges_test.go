@@ -23,24 +23,25 @@ import (
 	"cloudburst/protocol/fever"
 )
 
-// TestRecordedClientRequestsGetTheRecordedResponses sends recorded requests of real programs byte for byte to the
-// whole program and compares the answers with those that these programs accepted.
-// testdata/exchanges has one file per program. Its first part names the program. Each further
-// part follows a line "---" and contains a request, an empty line, and the answer from "HTTP/1.1"
-// on. In an answer … matches any text, and {{name}} without a value captures the text. {{name%}}
-// is the value as in a query, {{name%%}} as in a query within a query. A special part begins with
+// TestRecordedClientRequestsGetTheRecordedResponses replays recorded requests of real programs
+// byte for byte to the whole program. It compares the responses with the responses that these
+// programs accepted. The folder testdata/exchanges contains one file per program. The first part
+// of a file names the program. Each further part follows a line "---" and contains a request, an
+// empty line, and the response, which begins with "HTTP/1.1". In a response, … matches any text,
+// and {{name}} captures the text if the name has no value yet. {{name%}} is the value with query
+// escaping, and {{name%%}} is the value with double query escaping. A special part begins with
 // one of these lines:
 //
-//   - "The server sends:" is a request of the server to the program, and the answer of the
-//     program. It may arrive during the previous part; the replay waits for it.
-//   - "The server may send:" is an optional request.
-//   - "Repeated until:" is repeated until the recorded answer arrives, because the server does
-//     other work first.
+//   - "The server sends:" begins a request of the server to the program, and the answer of the
+//     program. The replay waits for the request, which may arrive during the previous part.
+//   - "The server may send:" begins an optional request.
+//   - "Repeated until:" begins a request that the replay repeats until the recorded answer
+//     arrives, because the server does other work first.
 //
-// From the start {{host}} is the server, {{callback}} the listener of the program and
-// {{callbackport}} its port. {{password}} and {{token}} belong to alice; {{basic}} is her name
-// and password for HTTP Basic, and {{feverkey}} her name and token for Fever. {{later}} is a
-// future time in Unix seconds.
+// These names have a value from the start: {{host}} is the address of the server, {{callback}} is
+// the address of the program's listener, and {{callbackport}} is the port of this listener.
+// {{password}} and {{token}} belong to alice. {{basic}} is her name and password for HTTP Basic,
+// and {{feverkey}} is her name and token for Fever. {{later}} is a future time in Unix seconds.
 func TestRecordedClientRequestsGetTheRecordedResponses(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/exchanges/*.txt")
@@ -59,12 +60,13 @@ func TestRecordedClientRequestsGetTheRecordedResponses(t *testing.T) {
 				t.Fatal("there is no exchange")
 			}
 			r := start(t, conf(t, t.TempDir()))
-			wait(t, "the test feed is followed", func() bool { return r.sources("") > 0 }) // only while no account exists
+			wait(t, "the test feed is followed", func() bool { return r.sources("") > 0 }) // the server follows the test feed only while no account exists
 			token, err := r.addAlice().NewToken(t.Context(), "alice", client.TokenRequest{Label: "app", Scopes: []string{"create", "update", "delete", "media", "read"}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The recorded clients follow alice's feed themselves and expect her posts to be unread.
+			// The recorded clients follow alice's feed themselves, and expect that her posts are
+			// unread.
 			b := anonymous(t, r)
 			b.send("/login", "name", "alice", "password", alicePassword, "next", "/account")
 			b.shows(http.StatusOK)(b.send("/people/settings", "listed", "1"))
@@ -86,13 +88,14 @@ func TestRecordedClientRequestsGetTheRecordedResponses(t *testing.T) {
 type recorded struct {
 	host      string
 	undecided func() int64
-	mu        sync.Mutex // guards the fields below: the server sends requests during exchanges
+	mu        sync.Mutex // guards the following fields, because the server sends requests during exchanges
 	known     map[string]string
 	calls     []*recordedCall
 	now       int // number of the current part
 }
 
-// undecided counts accepted subscription requests that the hub has not decided yet.
+// undecided returns the number of accepted subscription requests that the hub has not yet
+// decided.
 func (r *running) undecided() int64 {
 	r.t.Helper()
 	c, err := r.app.Hub().Store.Counts(r.t.Context(), time.Now())
@@ -102,9 +105,9 @@ func (r *running) undecided() int64 {
 	return c.Requests
 }
 
-// recordedCall is a recorded request of the server to the program.
+// recordedCall is a recorded request that the server sends to the program.
 type recordedCall struct {
-	number          int // number of the part
+	number          int // number of the part in the file
 	request, answer string
 	sent            bool
 	done            chan error
@@ -116,7 +119,8 @@ const (
 	untilSo       = "Repeated until:\n"
 )
 
-// listen answers requests of the server with the recorded answers.
+// listen records the calls in parts, and starts a listener that answers the server with the
+// recorded answers.
 func (x *recorded) listen(t *testing.T, parts []string) {
 	t.Helper()
 	for i, part := range parts {
@@ -138,8 +142,8 @@ func (x *recorded) listen(t *testing.T, parts []string) {
 	_, x.known["callbackport"], _ = strings.Cut(x.known["callback"], ":")
 }
 
-// answer answers a request of the server as recorded. A GET may be repeated, because the server
-// reads feeds on its own schedule.
+// answer answers a request of the server with the recorded answer. The server may repeat a GET
+// request, because it reads feeds on its own schedule.
 func (x *recorded) answer(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -173,8 +177,9 @@ func (x *recorded) answer(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// recordedCall returns the recorded call that matches a request of the server: the last matching
-// one so far, or the first future one; nil: none.
+// recordedCall returns the recorded call that matches a request of the server. It prefers the
+// last matching call up to the current part, and then the first later one. The result is nil if
+// no call matches.
 func (x *recorded) recordedCall(method, line string) (found *recordedCall) {
 	for _, c := range x.calls {
 		first, _, _ := strings.Cut(c.request, "\n")
@@ -189,7 +194,7 @@ func (x *recorded) recordedCall(method, line string) (found *recordedCall) {
 	return found
 }
 
-// play replays one part.
+// play replays one part of a file.
 func (x *recorded) play(t *testing.T, number int, part string) error {
 	t.Helper()
 	x.mu.Lock()
@@ -230,7 +235,7 @@ func (x *recorded) play(t *testing.T, number int, part string) error {
 
 var placeholder = regexp.MustCompile(`\{\{([a-z0-9]+)(%{0,2})\}\}`)
 
-// filled replaces the placeholders of a request.
+// filled replaces the placeholders in a request with their values.
 func (x *recorded) filled(s string) string {
 	return placeholder.ReplaceAllStringFunc(s, func(p string) string {
 		m := placeholder.FindStringSubmatch(p)
@@ -260,7 +265,7 @@ func (x *recorded) exchange(part string) error {
 	if err := conn.SetDeadline(time.Now().Add(maxWait)); err != nil {
 		return err
 	}
-	head = strings.Replace(head, ", br, zstd", "", 1) // the test reads gzip only
+	head = strings.Replace(head, ", br, zstd", "", 1) // the test can decode only gzip
 	if _, err := io.WriteString(conn, strings.ReplaceAll(head, "\n", "\r\n")+"\r\n\r\n"+body); err != nil {
 		return err
 	}
@@ -293,7 +298,7 @@ func (x *recorded) compare(want string, res *http.Response, got string) error {
 	return x.same(headers, body, res.Header, got)
 }
 
-// same compares headers and body with the recording.
+// same compares the headers and body of a response with the recording.
 func (x *recorded) same(headers, body string, header http.Header, got string) error {
 	for line := range strings.Lines(headers) {
 		name, value, _ := strings.Cut(line, ": ")
@@ -307,7 +312,8 @@ func (x *recorded) same(headers, body string, header http.Header, got string) er
 	return x.alike("body", body, strings.TrimSpace(got))
 }
 
-// alike compares a text with the recording and captures the values of new placeholders.
+// alike compares a text with the recording, and captures the values of placeholders that have
+// none.
 func (x *recorded) alike(what, want, got string) error {
 	var learned []string
 	pattern, at := "(?s)^", 0
@@ -319,7 +325,7 @@ func (x *recorded) alike(what, want, got string) error {
 		} else {
 			value := `([^\s"'<>&]+)`
 			if m[0] == 0 && m[1] == len(want) {
-				value = `(.+)` // such as the date in a header
+				value = `(.+)` // a value such as the date in a header
 			}
 			pattern += value
 			learned = append(learned, name)
@@ -336,7 +342,7 @@ func (x *recorded) alike(what, want, got string) error {
 	return nil
 }
 
-// wildcardPattern returns a pattern in which … matches any text.
+// wildcardPattern returns a regular expression in which … matches any text.
 func wildcardPattern(s string) string {
 	return strings.ReplaceAll(regexp.QuoteMeta(s), "…", ".*?")
 }

@@ -29,7 +29,7 @@ func TestMessagesAndPagesStateTheConfiguredExpiry(t *testing.T) {
 	}
 }
 
-// browse requests a page as a browser does.
+// browse requests a page with the headers of a browser, and returns the body.
 func browse(t *testing.T, url string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

@@ -25,7 +25,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// tmpfs mounts a small file system on its own folder.
+// tmpfs mounts a file system of the given size on a new folder.
 func tmpfs(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func tmpfs(t *testing.T, size string) string {
 	return dir
 }
 
-// fill writes a file until the disk is full.
+// fill writes to a file until the file system is full.
 func fill(t *testing.T, file string) {
 	t.Helper()
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -57,11 +57,11 @@ func fill(t *testing.T, file string) {
 	}
 }
 
-// protocolCall is one request to the hub, with the form of its refusal.
+// protocolCall is one request to the hub. It also describes how the protocol refuses the request.
 type protocolCall struct {
 	path, contentType, body string
 	status                  int
-	accepted, refused       string // expected in the answer's body
+	accepted, refused       string // texts that the body of the response contains
 }
 
 // confirmingCallback returns a callback that confirms every verification and ignores notifications.
@@ -103,7 +103,8 @@ func websubForm(mode, topic, callback string) url.Values {
 	return url.Values{"hub.mode": {mode}, "hub.callback": {callback}, "hub.topic": {topic}, "hub.secret": {"x"}}
 }
 
-// otherCalls returns the calls of the other protocols, with callbacks at other.
+// otherCalls returns calls of the protocols that the type subscriber does not implement. Their
+// callbacks are at other.
 func otherCalls(feed, other string) map[string]protocolCall {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
 	websub := func(mode string) string { return websubForm(mode, feed, other+"/websub").Encode() }
@@ -122,11 +123,11 @@ func otherCalls(feed, other string) map[string]protocolCall {
 	}
 }
 
-// protocolCalls returns the calls that ping feed and register s for it. Protocols that s does not
-// implement use callbacks at other.
+// protocolCalls returns the calls that ping a feed and that register s for the feed. For
+// protocols that s does not implement, the callbacks are at other.
 func protocolCalls(feed string, s *subscriber, other string) map[string]protocolCall {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
-	u, _ := url.Parse(s.URL) // httptest made it
+	u, _ := url.Parse(s.URL) // httptest created the URL, so it is valid
 	ping := url.Values{"url": {feed}}.Encode()
 	register := func(path string) string {
 		f := s.form(feed, "yes")
@@ -147,7 +148,7 @@ func protocolCalls(feed string, s *subscriber, other string) map[string]protocol
 	return all
 }
 
-// send sends the request once.
+// send sends the request once. ok reports whether the hub accepted it.
 func (d protocolCall) send(t *testing.T, base string) (ok bool, answer string) {
 	t.Helper()
 	res, err := http.Post(base+d.path, d.contentType, strings.NewReader(d.body))
@@ -169,7 +170,8 @@ func (d protocolCall) send(t *testing.T, base string) (ok bool, answer string) {
 	return false, answer
 }
 
-// wantRefused checks that each protocol refuses in its own form and without stored state.
+// wantRefused checks that each protocol refuses the call in its own format, and that the program
+// stores nothing.
 func wantRefused(t *testing.T, r *running, list map[string]protocolCall) {
 	t.Helper()
 	for name, d := range list {
@@ -202,7 +204,7 @@ func TestFullDiskIsReportedByEveryProtocolAndRecovers(t *testing.T) {
 	s.wait(t, "the first change")
 	ballast := filepath.Join(dir, "ballast")
 	fill(t, ballast)
-	// The database may still use free space in its own files.
+	// The database may still have free space in its own files, so the first pings may succeed.
 	wait(t, "the full disk is reported by a ping and by readyz", func() bool {
 		if accepted(r.base, feed) {
 			return false
@@ -247,7 +249,7 @@ func TestFullDiskIsReportedByEveryProtocolAndRecovers(t *testing.T) {
 	}
 }
 
-// edit changes the database in dir by SQL, bypassing the program.
+// edit changes the database in dir with an SQL statement, without the program.
 func edit(t *testing.T, dir, text string) {
 	t.Helper()
 	out, err := exec.Command("python3", "-c", "import sqlite3,sys\nc=sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit(); c.close()",
@@ -257,7 +259,7 @@ func edit(t *testing.T, dir, text string) {
 	}
 }
 
-// usedFolder returns a data folder that the program has used before.
+// usedFolder returns a data folder that the program has already used.
 func usedFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -350,7 +352,7 @@ func TestFailedStartPrintsOneSentenceAsError(t *testing.T) {
 	}
 }
 
-// numbered is a feed whose content is its number.
+// numbered is a feed whose content is a number.
 type numbered struct {
 	*feed
 	n int
@@ -361,7 +363,8 @@ func (f *numbered) raise() {
 	f.set(fmt.Sprintf("<rss><channel><title>%d</title></channel></rss>", f.n))
 }
 
-// TestServerRecoversFromDatabaseCrashUnderLoad crashes the database server under load, twice.
+// TestServerRecoversFromDatabaseCrashUnderLoad makes the database server crash twice while the
+// program is under load.
 func TestServerRecoversFromDatabaseCrashUnderLoad(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "PostgreSQL")
@@ -377,7 +380,7 @@ func TestServerRecoversFromDatabaseCrashUnderLoad(t *testing.T) {
 	cfg.Hub.PingInterval, cfg.Hub.CallbackTimeout = time.Millisecond, 5*time.Second
 	r := start(t, cfg)
 	s, other := newSubscriber(t), confirmingCallback(t)
-	var last sync.Map // by feed: the last acknowledged change was delivered
+	var last sync.Map // key: URL of the feed; value: time of its last notification
 	var mu sync.Mutex
 	var good, bad int
 	ctx, stop := context.WithCancel(t.Context())
@@ -387,7 +390,7 @@ func TestServerRecoversFromDatabaseCrashUnderLoad(t *testing.T) {
 			last.Store(url, time.Now())
 		}
 	}()
-	changed := map[string]time.Time{} // last acknowledged change by feed
+	changed := map[string]time.Time{} // key: URL of the feed; value: time of its last acknowledged change
 	var feeds []*numbered
 	for range 4 {
 		f := &numbered{feed: newFeed(t)}
@@ -411,7 +414,7 @@ func TestServerRecoversFromDatabaseCrashUnderLoad(t *testing.T) {
 				}
 				mu.Unlock()
 				if !ok {
-					<-time.After(20 * time.Millisecond) // refusals are cheap and would use all processor time
+					<-time.After(20 * time.Millisecond) // refusals are fast, so a loop without a pause would use all processor time
 				}
 			}
 		})

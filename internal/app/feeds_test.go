@@ -40,13 +40,13 @@ func (r *running) addAlice() *client.Client {
 	return admin
 }
 
-// rssOf returns a feed with one item.
+// rssOf returns an RSS document with one item.
 func rssOf(item string) string {
 	return "<?xml version=\"1.0\"?>\r\n<rss version=\"2.0\"><channel><title>Alice</title><link>https://alice.example/</link><description>x</description>\n" +
 		"<item><title>" + item + "</title><guid>https://alice.example/" + item + "</guid><description>&lt;p&gt;x&lt;/p&gt;</description></item></channel></rss>\n"
 }
 
-// curl runs curl and returns headers and body as one text.
+// curl runs the command curl and returns the response's headers and body as one text.
 func curl(t *testing.T, args ...string) string {
 	t.Helper()
 	fulltest.Needs(t, "curl")
@@ -162,7 +162,7 @@ func TestCurlSavesReadsAndEndsFeed(t *testing.T) {
 		return strings.Count(list, `<weblog name="Alice"`) > 2 && strings.Count(list, "<weblog ") == strings.Count(list, `<weblog name="Alice"`)
 	})
 	expectAnswer(t, "converted at once", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml", "--data", "to=csv", r.base+"/convert"), "200", "three and four")
-	for _, more := range []string{"?x=1", "?format=atom&x=1", "#x"} { // each would be cached separately
+	for _, more := range []string{"?x=1", "?format=atom&x=1", "#x"} { // a cache would store each of these URLs separately
 		expectAnswer(t, "converted by another spelling", curl(t, "-G", "--data-urlencode", "url="+r.base+"/alice/rss.xml"+more, "--data", "to=csv", r.base+"/convert"), "404")
 	}
 	expectAnswer(t, "the page", curl(t, r.base+"/alice/"), "200", "application/atom", "three")
@@ -182,7 +182,7 @@ func TestCurlSavesReadsAndEndsFeed(t *testing.T) {
 	expectAnswer(t, "a disabled user's token", curl(t, "-H", bearer, "-T", file, at), "401")
 }
 
-// lines collects a log.
+// lines is a writer that collects log lines.
 type lines struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -287,7 +287,7 @@ func TestSaveNotAnnouncedBeforeStopIsAnnouncedAfterStart(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	// State after a crash that follows the save to disk.
+	// This is the state after a crash that happens directly after the feed was saved to disk.
 	s, err := store.Open(t.Context(), store.Options{Dir: cfg.Data})
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +305,8 @@ func TestSaveNotAnnouncedBeforeStopIsAnnouncedAfterStart(t *testing.T) {
 	}
 }
 
-// TestRouteNamesAreReservedUserNames: the feeds of users have precedence over routes.
+// TestRouteNamesAreReservedUserNames checks that no user can have the name of a route, because
+// feeds of users take precedence over routes.
 func TestRouteNamesAreReservedUserNames(t *testing.T) {
 	t.Parallel()
 	literal := regexp.MustCompile("[\"`](?:(?:GET|POST|HEAD|PUT) )?/([a-z0-9_-]{1,32})[\"`/?{]")
@@ -326,7 +327,7 @@ func TestRouteNamesAreReservedUserNames(t *testing.T) {
 			for _, m := range literal.FindAllSubmatch(text, -1) {
 				found++
 				if slices.Contains([]string{"sched", "2006", "feedupdated"}, string(m[1])) {
-					continue // a metric, a year, or a callback path in an example
+					continue // not a route, but a metric, a year, or a callback path in an example
 				}
 				if !slices.Contains(account.Reserved(), string(m[1])) {
 					t.Errorf("%s: /%s is not reserved", name, m[1])
@@ -339,8 +340,8 @@ func TestRouteNamesAreReservedUserNames(t *testing.T) {
 	}
 }
 
-// TestSavedFeedContainsCloudElement has the server add its cloud to a feed saved without one; a
-// reader of the feed registers there.
+// TestSavedFeedContainsCloudElement saves a feed without a <cloud> element, and checks that the
+// server adds its own. A subscriber then registers at this <cloud>.
 func TestSavedFeedContainsCloudElement(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)

@@ -8,8 +8,9 @@ import (
 	"cloudburst/internal/river"
 )
 
-// TestFirstPostPutsAnAuthorsPostsIntoTheirRiver saves first posts without the composer, and a document.
-// An author who unfollows the feed later does not follow it again.
+// TestFirstPostPutsAnAuthorsPostsIntoTheirRiver saves first posts in ways other than the composer
+// page, and saves a document. If an author unfollows their feed later, the next post must not
+// make them follow it again.
 func TestFirstPostPutsAnAuthorsPostsIntoTheirRiver(t *testing.T) {
 	t.Parallel()
 	a := program(t)

@@ -18,17 +18,17 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// privateScene is a server on which alice has a private post with a file.
+// privateScene is a server on which alice has a private post with an attached file.
 type privateScene struct {
 	*App
 	t      *testing.T
 	post   author.Post
 	file   author.File
-	secret string // "SELECTOR.SECRET" of a reader of the group family
-	other  string // of a reader of the group work
+	secret string // "SELECTOR.SECRET" of a reader in the group family
+	other  string // "SELECTOR.SECRET" of a reader in the group work
 }
 
-// hiddenWord is in every part of the private post.
+// hiddenWord occurs in every part of the private post.
 const hiddenWord = "zyxmarker"
 
 func newPrivateScene(t *testing.T) *privateScene {
@@ -56,7 +56,7 @@ func newPrivateScene(t *testing.T) *privateScene {
 	return s
 }
 
-// save writes the post for groups; without groups it is public.
+// save saves the post for some groups. Without groups, the post is public.
 func (s *privateScene) save(id int64, groups ...string) author.Post {
 	s.t.Helper()
 	p, err := s.posts.Save(s.t.Context(), author.Edit{User: "alice", ID: id, To: author.Published, Via: "test", Change: func(c *author.Content) error {
@@ -70,7 +70,7 @@ func (s *privateScene) save(id int64, groups ...string) author.Post {
 	return p
 }
 
-// visitor sends requests as one client.
+// visitor is an HTTP client with its own cookies.
 type visitor struct {
 	http.Client
 	t     *testing.T
@@ -99,7 +99,8 @@ func (s *privateScene) visitor(user string) *visitor {
 	return v
 }
 
-// send returns the status and the whole response with its header. Streams are cut off.
+// send returns the status and the whole response including its headers. It stops reading a stream
+// after five seconds.
 func (v *visitor) send(method, path string, form url.Values) (int, string) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(v.t.Context(), 5*time.Second)
@@ -118,17 +119,18 @@ func (v *visitor) send(method, path string, form url.Values) (int, string) {
 	}
 	res, err := v.Do(r)
 	if err != nil {
-		return 0, "" // a stream without data
+		return 0, "" // the URL is a stream without data
 	}
 	defer res.Body.Close()
 	var out bytes.Buffer
 	_ = res.Header.Write(&out)
-	_, _ = io.Copy(&out, io.LimitReader(res.Body, 8<<20)) // a stream ends by the time limit
+	_, _ = io.Copy(&out, io.LimitReader(res.Body, 8<<20)) // the time limit ends the reading of a stream
 	return res.StatusCode, out.String()
 }
 
-// TestNoRouteDisclosesPrivatePosts requests every route of the public listener with the names of a private
-// post, its file, its category and its feed, as an anonymous client and as another user.
+// TestNoRouteDisclosesPrivatePosts requests every route of the public listener as an anonymous
+// client and as another user. The requests contain the names of a private post, its file, its
+// category and its feed.
 func TestNoRouteDisclosesPrivatePosts(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -153,7 +155,7 @@ func TestNoRouteDisclosesPrivatePosts(t *testing.T) {
 	for _, p := range []string{"/alice/media/", "/alice/private/media/", "/alice/private/family/media/", "/alice/private/work/" + s.other + "/media/", "/alice/private/family/" + s.other + "/media/"} {
 		paths = append(paths, [2]string{"GET", p + s.file.Hash[:16] + "/" + s.file.Name})
 	}
-	page := s.post // as it would be public
+	page := s.post // the path of the page that the post would have if it were public
 	page.State = author.Published
 	for _, at := range []string{s.post.GUID, s.names.Public() + s.posts.Path(page), s.names.Public() + s.files.Path(s.file), feed} {
 		paths = append(paths, [2]string{"GET", "/v1/thread?url=" + url.QueryEscape(at)})
@@ -164,7 +166,7 @@ func TestNoRouteDisclosesPrivatePosts(t *testing.T) {
 	}
 	s.ask(paths, form, func(body string) bool {
 		for _, echo := range []string{"cat" + hiddenWord, "title_" + hiddenWord, "title-" + hiddenWord} {
-			body = strings.ReplaceAll(body, echo, "") // names that the request contains
+			body = strings.ReplaceAll(body, echo, "") // remove names that the request contains, because responses may repeat them
 		}
 		return strings.Contains(body, "Text "+hiddenWord) || strings.Contains(body, "Title "+hiddenWord) || strings.Contains(body, "Enclosure "+hiddenWord) || strings.Contains(body, "file "+hiddenWord)
 	})
@@ -173,12 +175,13 @@ func TestNoRouteDisclosesPrivatePosts(t *testing.T) {
 	}
 }
 
-// routes returns method and path of every route of the public listener, with each value of a parameter.
+// routes returns the method and path of every route of the public listener. values contains the
+// values to insert for each path parameter.
 func (s *privateScene) routes(values map[string][]string) (paths [][2]string) {
 	public := s.names.Public()
 	for _, g := range (routing{s.App}).groups(public, routing{s.App}.pages(public), http.NotFoundHandler()) {
 		if g.title == "Operator" {
-			continue // on another listener
+			continue // skip the routes of other listeners
 		}
 		for _, r := range g.routes {
 			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
@@ -193,11 +196,11 @@ func (s *privateScene) routes(values map[string][]string) (paths [][2]string) {
 	return paths
 }
 
-// ask sends all requests with a form, as another user and as an anonymous client. shows reports whether
-// a response reveals something private.
+// ask sends all requests with a form, as another user and as an anonymous client. shows reports
+// whether a response reveals private data.
 func (s *privateScene) ask(paths [][2]string, form url.Values, shows func(body string) bool) {
 	s.t.Helper()
-	visitors := map[string]*visitor{"eve": s.visitor("eve"), "": s.visitor("")} // before failed attempts block sign-ins
+	visitors := map[string]*visitor{"eve": s.visitor("eve"), "": s.visitor("")} // sign in first, because failed attempts would block sign-ins
 	for who, v := range visitors {
 		answered := 0
 		for _, p := range paths {
@@ -222,7 +225,8 @@ func (s *privateScene) ask(paths [][2]string, form url.Values, shows func(body s
 	}
 }
 
-// fillPath replaces the parameters of a pattern by each of their values in turn.
+// fillPath returns the paths that result when each parameter of a pattern is replaced by each of
+// its values.
 func fillPath(pattern string, values map[string][]string) []string {
 	all := []string{strings.TrimSuffix(pattern, "{$}")}
 	for {
@@ -245,7 +249,7 @@ func fillPath(pattern string, values map[string][]string) []string {
 	}
 }
 
-// TestReadersOfAGroupGetItsPostsAndFiles reads with the secrets of two groups.
+// TestReadersOfAGroupGetItsPostsAndFiles reads posts and files with the secrets of two groups.
 func TestReadersOfAGroupGetItsPostsAndFiles(t *testing.T) {
 	t.Parallel()
 	s := newPrivateScene(t)
@@ -261,7 +265,7 @@ func TestReadersOfAGroupGetItsPostsAndFiles(t *testing.T) {
 			t.Errorf("%s: %d\n%.600s", path, status, body)
 		}
 	}
-	// The URL of the file in the feed opens for the reader.
+	// The reader of the feed can open the file at the URL that the feed contains.
 	_, feed := v.send("GET", "/alice/private/family/"+s.secret+"/rss.xml", nil)
 	if want := s.names.Public() + "/alice/private/family/" + s.secret + "/" + media; !strings.Contains(feed, want) {
 		t.Errorf("the feed does not name %s:\n%s", want, feed)
@@ -286,8 +290,8 @@ func TestReadersOfAGroupGetItsPostsAndFiles(t *testing.T) {
 	}
 }
 
-// TestChangedVisibilityOfAPostAppliesToEveryFormat makes a post public and private in turn and compares all
-// formats of all feeds.
+// TestChangedVisibilityOfAPostAppliesToEveryFormat makes a post public and private in turn. After
+// each change, it compares all formats of all feeds.
 func TestChangedVisibilityOfAPostAppliesToEveryFormat(t *testing.T) {
 	t.Parallel()
 	s := newPrivateScene(t)
@@ -300,7 +304,7 @@ func TestChangedVisibilityOfAPostAppliesToEveryFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		once := post // as it was or will be public
+		once := post // the path of the page that the public post has
 		once.State = author.Published
 		if page := s.posts.Path(once); page != "" {
 			paths = append(paths, page, s.files.Path(s.file))
@@ -310,7 +314,7 @@ func TestChangedVisibilityOfAPostAppliesToEveryFormat(t *testing.T) {
 			want := post.State == author.Published
 			shown := strings.Contains(body, "itle "+hiddenWord) || strings.Contains(body, "ext "+hiddenWord) || strings.Contains(body, "file "+hiddenWord)
 			if format := p[strings.Index(p, "=")+1:]; want && slices.Contains([]string{"opml", "html"}, format) {
-				continue // other texts
+				continue // the texts of these formats do not contain the marker
 			}
 			if !want && shown || want && !shown && status != 404 {
 				t.Errorf("%s of a post that is %s: %d, shown %v", p, post.State, status, shown)

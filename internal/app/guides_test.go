@@ -23,14 +23,14 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// printed is a document, call, header or URL that a guide prints.
+// printed is an example in a guide: a document, a call, a header or a URL.
 type printed struct {
-	file  string // below testdata/guides: the guide by its name in spec/index.txt, and the example
+	file  string // path below testdata/guides: the name of the guide in spec/index.txt, and the name of the example
 	check func(*guide)
 }
 
-// printedExamples lists all examples of the five guides in printed order. The files contain them
-// byte for byte, including no-break spaces and line breaks inside URLs.
+// printedExamples lists all examples of the five guides in the order of the guides. The files
+// contain the examples byte for byte, including no-break spaces and line breaks within URLs.
 func printedExamples() []printed {
 	return []printed{
 		{"rsscloud-2009/ping-call.txt", pingCallAsPrinted},
@@ -75,15 +75,15 @@ func printedExamples() []printed {
 	}
 }
 
-// guide is one example, with a running program to try it.
+// guide is one example, together with a running program on which the test tries the example.
 type guide struct {
 	*testing.T
-	doc string // as printed
+	doc string // text of the example
 	w   *websubHub
 }
 
-// TestExamplesInGuidesGiveTheDocumentedResults sends each example to the program or parses it with the
-// program's parser.
+// TestExamplesInGuidesGiveTheDocumentedResults sends each example to the program, or parses it
+// with the program's parser.
 func TestExamplesInGuidesGiveTheDocumentedResults(t *testing.T) {
 	t.Parallel()
 	const root = "testdata/guides"
@@ -115,7 +115,7 @@ func TestExamplesInGuidesGiveTheDocumentedResults(t *testing.T) {
 // lines returns the lines of the example.
 func (g *guide) lines() []string { return strings.Split(g.doc, "\n") }
 
-// parse reads a feed as the program does.
+// parse parses a feed with the program's parser.
 func (g *guide) parse(doc string) *feedformat.Feed {
 	g.Helper()
 	f, err := feedformat.ParseBytes([]byte(doc), &feedformat.Options{URL: "http://www.flickr.com/photos/bees/feed"})
@@ -125,8 +125,8 @@ func (g *guide) parse(doc string) *feedformat.Feed {
 	return f
 }
 
-// writtenAgain writes a feed in its own format, reads the result and checks that nothing printed
-// is missing.
+// writtenAgain writes a feed in its own format and parses the result. It checks that the result
+// contains all values of the example.
 func (g *guide) writtenAgain(f *feedformat.Feed, format string) {
 	g.Helper()
 	doc, warnings, err := render.Append(nil, f, format, nil)
@@ -140,7 +140,7 @@ func (g *guide) writtenAgain(f *feedformat.Feed, format string) {
 	was := *f
 	was.Problems, was.Items = nil, slices.Clone(f.Items)
 	for i := range was.Items {
-		if was.Items[i].IDFrom != feedformat.FromID { // the writer creates one
+		if was.Items[i].IDFrom != feedformat.FromID { // the writer creates an ID for an item without one
 			was.Items[i].ID, was.Items[i].IDFrom = "", ""
 		}
 	}
@@ -151,7 +151,8 @@ func (g *guide) writtenAgain(f *feedformat.Feed, format string) {
 	}
 }
 
-// missing lists the values of one feed that the other lacks. The other may have more.
+// missing adds the values of the feed was that the feed now does not have to lost. now may have
+// additional values.
 func missing(lost *[]string, at string, was, now reflect.Value) {
 	switch {
 	case was.IsZero():
@@ -166,7 +167,7 @@ func missing(lost *[]string, at string, was, now reflect.Value) {
 	case was.Kind() == reflect.Pointer && !now.IsNil():
 		missing(lost, at, was.Elem(), now.Elem())
 	case was.Kind() == reflect.Slice && was.Type() == reflect.TypeFor[[]feedformat.Link]():
-		for _, l := range was.Interface().([]feedformat.Link) { // any order
+		for _, l := range was.Interface().([]feedformat.Link) { // links may be in any order
 			if !slices.Contains(now.Interface().([]feedformat.Link), l) {
 				*lost = append(*lost, at+" "+l.Rel)
 			}
@@ -180,7 +181,7 @@ func missing(lost *[]string, at string, was, now reflect.Value) {
 	}
 }
 
-// is compares two values.
+// is fails the test if two values differ.
 func is[V any](g *guide, what string, got, want V) {
 	g.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -220,7 +221,7 @@ func cloudOfTheGuide(g *guide) {
 	}
 }
 
-// The example of 2003 has no domain: its cloud is on the host of the feed.
+// The example of 2003 has a <cloud> without a domain, which means the host of the feed.
 func cloudWithoutDomain(g *guide) {
 	c, err := rsscloud.FindCloud([]byte(channelWith(g.doc)), "http://radio.example/rss.xml")
 	if err != nil {
@@ -230,7 +231,7 @@ func cloudWithoutDomain(g *guide) {
 	g.writtenAgain(g.parse(channelWith(g.doc)), "rss20")
 }
 
-// photos checks the common content of all three forms of the photo feed.
+// photos checks the content that all three forms of the photo feed have in common.
 func (g *guide) photos(f *feedformat.Feed) *feedformat.Item {
 	g.Helper()
 	is(g, "title", f.Title.Value, "Cal's Photos")
@@ -239,7 +240,7 @@ func (g *guide) photos(f *feedformat.Feed) *feedformat.Item {
 	if len(f.Items) != 2 {
 		g.Fatalf("%d items", len(f.Items))
 	}
-	f.Items = f.Items[:1] // the second is an ellipsis for more items
+	f.Items = f.Items[:1] // the second item of the example is only an ellipsis
 	it := &f.Items[0]
 	is(g, "title of the item", it.Title.Value, "Andy in a meeting")
 	is(g, "link of the item", it.Link, "http://www.flickr.com/photos/bees/63434898/")
@@ -291,7 +292,7 @@ func mediaAsPrinted(g *guide) {
 		"http://www.foo.com/song64kbps.mp3 audio/mpeg", "http://www.foo.com/song128kbps.mp3 audio/mpeg", "http://www.foo.com/song256kbps.mp3 audio/mpeg",
 		"http://www.foo.com/song512kbps.mp3.torrent application/x-bittorrent;enclosed=audio/mpeg", "http://www.foo.com/song.wav audio/x-wav",
 	})
-	// A parameter value with a slash needs quotes, which the writer adds.
+	// A parameter value that contains a slash must be quoted, and the writer adds the quotes.
 	group.Contents[3].Type = `application/x-bittorrent;enclosed="audio/mpeg"`
 	g.writtenAgain(f, "rss20")
 	group.Contents[3].Type = "application/x-bittorrent;enclosed=audio/mpeg"
@@ -372,7 +373,8 @@ func opmlAsPrinted(g *guide) {
 	}
 }
 
-// checked returns the decision of a reader on its first read at a given time.
+// checked returns the state and the decision of the river after it first reads a feed at a given
+// time.
 func (g *guide) checked(doc string, now time.Time) (polling.State, polling.Decision) {
 	g.Helper()
 	a := polling.Answer{Status: http.StatusOK, Header: http.Header{}, Hash: "h"}
@@ -388,11 +390,11 @@ func skipAsPrinted(g *guide) {
 	is(g, "days", f.Hints.SkipDays, []string{"Sunday"})
 	monday := time.Date(2007, 1, 15, 0, 0, 0, 0, time.UTC)
 	for at, want := range map[time.Duration]time.Duration{
-		5*time.Hour + 30*time.Minute:         12 * time.Hour,     // 6 to 11 are skipped, until noon
-		10 * time.Hour:                       12 * time.Hour,     // also for a read within them
-		12 * time.Hour:                       13 * time.Hour,     // no hint exceeds an hour
-		-30 * time.Minute:                    30 * time.Minute,   // Sunday: the day ends soon
-		5*24*time.Hour + 23*time.Hour + 30e9: 7 * 24 * time.Hour, // Saturday night: not before Monday
+		5*time.Hour + 30*time.Minute:         12 * time.Hour,     // the hours 6 to 11 are skipped, so the next check is at noon
+		10 * time.Hour:                       12 * time.Hour,     // the same for a read within the skipped hours
+		12 * time.Hour:                       13 * time.Hour,     // without skipped hours, the next check is an hour later
+		-30 * time.Minute:                    30 * time.Minute,   // Sunday is skipped, but ends in half an hour
+		5*24*time.Hour + 23*time.Hour + 30e9: 7 * 24 * time.Hour, // a read late on Saturday: the next check is on Monday
 	} {
 		_, d := g.checked(g.doc, monday.Add(at))
 		if d.At.Before(monday.Add(want)) || d.At.After(monday.Add(want+time.Hour)) {
@@ -411,8 +413,8 @@ func ttlAsPrinted(g *guide) {
 	g.writtenAgain(f, "rss20")
 }
 
-// The example has broken markup: an HTML tag and a start tag without a space. The parser still
-// reads its words, and its hints once these two are fixed.
+// The example has broken markup: an HTML tag, and a start tag without a space. The parser reads
+// the text despite these errors. It reads the hints after the test has fixed both errors.
 func syndicationAsPrinted(g *guide) {
 	now := time.Date(2007, 1, 15, 0, 5, 0, 0, time.UTC)
 	f := g.parse(g.doc)

@@ -22,10 +22,10 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// A call is printed as [server].procedure (parameters).
+// notation matches a call as the guides print it: [server].procedure (parameters).
 var notation = regexp.MustCompile(`^\[("?)([^\]"]+)"?\]\.([A-Za-z.]+) \((.*)\)$`)
 
-// notated parses the notation.
+// notated returns the parts of a call that the example prints.
 func (g *guide) notated() (server, method string, params []string) {
 	g.Helper()
 	m := notation.FindStringSubmatch(g.doc)
@@ -35,7 +35,7 @@ func (g *guide) notated() (server, method string, params []string) {
 	return m[2], m[3], strings.Split(m[4], ", ")
 }
 
-// call makes an XML-RPC call at a path of the program.
+// call sends an XML-RPC call to a path of the program and returns the result.
 func (g *guide) call(path, method string, params ...any) any {
 	g.Helper()
 	v, err := (&xmlrpc.Client{URL: g.w.base + path}).Call(g.Context(), method, params...)
@@ -66,7 +66,7 @@ func pingAsPrinted(g *guide) {
 	is(g, "the subscriber received", s.wait(g.T, "the change"), feed)
 }
 
-// bull creates the user of the example.
+// bull creates the user whose name the example contains.
 func (g *guide) bull() {
 	g.Helper()
 	admin := &client.Client{Base: g.w.admin}
@@ -128,8 +128,8 @@ func portOf(g *guide, raw string) int {
 	return port
 }
 
-// The endpoints in the guide are those of this program, and those that it discovers from the
-// <cloud> of that server.
+// The guide lists endpoints. They must exist in this program, and the program must derive them
+// from the <cloud> element of the guide's server.
 func endpointsAsPrinted(g *guide) {
 	cloud := rsscloud.CloudAt("http://rpc.rsscloud.org:5337")
 	register, err := cloud.RegisterURL()
@@ -156,8 +156,8 @@ func endpointsAsPrinted(g *guide) {
 	is(g, "its status", code, http.StatusOK)
 }
 
-// wsseAsPrinted sends the request of the example with a valid user, secret and time and no other
-// change.
+// wsseAsPrinted sends the request of the example. It replaces only the user, the secret and the
+// time with valid values.
 func wsseAsPrinted(g *guide) {
 	request := strings.ReplaceAll(g.doc, "\n", "\r\n") + "\r\n\r\n"
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(request)))
@@ -184,7 +184,7 @@ func wsseAsPrinted(g *guide) {
 		`"cal"`, `"`+secret.Access.Name+`"`, token.Created, created, token.Digest, base64.StdEncoding.EncodeToString(digest[:]))
 	res, body := send(g.T, strings.TrimPrefix(g.w.base, "http://"), []byte(fill.Replace(request)))
 	is(g, "status", res.StatusCode, http.StatusOK)
-	// The feed also names the topic of its reader.
+	// The feed contains the topic of its reader in addition to the example.
 	if names := pushElements.ReplaceAllString(string(body), ""); names == string(body) {
 		g.Errorf("the feed names no topic: %s", body)
 	} else {
@@ -197,10 +197,10 @@ func wsseAsPrinted(g *guide) {
 	}
 }
 
-// pushElements are the elements that the server adds to a document.
+// pushElements matches the elements that the server adds to a document for push notifications.
 var pushElements = regexp.MustCompile(`<(cloud|atom:link) [^>]*/>`)
 
-// digest = base64( sha1( nonce . created . password ) )
+// digestAsPrinted checks the formula: digest = base64( sha1( nonce . created . password ) )
 func digestAsPrinted(g *guide) {
 	is(g, "the formula", g.doc, "digest = base64( sha1( nonce . created . password ) )")
 	now := time.Date(2005, 11, 15, 2, 40, 4, 0, time.UTC)
@@ -219,7 +219,7 @@ func digestAsPrinted(g *guide) {
 	}
 }
 
-// cnwsPost sends a document of the example to the program.
+// cnwsPost sends a document to the CNWS endpoint of the program.
 func (g *guide) cnwsPost(doc string) (int, cnws.Result) {
 	g.Helper()
 	res, err := http.Post(g.w.base+"/cnws", "text/xml", strings.NewReader(doc))
@@ -267,7 +267,8 @@ func cnwsNotificationAsPrinted(g *guide) {
 	is(g, "written again", *again.Change, *d.Change)
 }
 
-// cnwsAnswers parses the answer of an example and checks that it is written the same.
+// cnwsAnswers parses the response in an example, and checks that the program writes the same
+// response.
 func (g *guide) cnwsAnswers(want cnws.Result) {
 	g.Helper()
 	got, err := cnws.ParseResult("text/xml", []byte(g.doc))
@@ -286,7 +287,7 @@ func (g *guide) cnwsAnswers(want cnws.Result) {
 	is(g, "written again", again, want)
 }
 
-// A subscriber with the answer of the example stays subscribed.
+// The program keeps a subscriber that sends the response of the example.
 func cnwsNotificationAnswerAsPrinted(g *guide) {
 	g.cnwsAnswers(cnws.Result{Status: true})
 	e := newRecordingServer(g.T, func(w http.ResponseWriter, _ arrived, _ int) {
@@ -344,7 +345,8 @@ func userAgentAsPrinted(g *guide) {
 	})
 }
 
-// isListed waits until changes.xml lists a site, and the URL of its feed if it is known.
+// isListed waits until changes.xml lists a site. If feed is not empty, it must list the URL of
+// the feed too.
 func (g *guide) isListed(name, address, feed string) {
 	g.Helper()
 	wait(g.T, name+" is listed", func() bool {
@@ -357,7 +359,7 @@ func (g *guide) isListed(name, address, feed string) {
 	})
 }
 
-// The line begins with a no-break space.
+// The line of the example begins with a no-break space.
 func pingByGetAsPrinted(g *guide) {
 	u, err := url.Parse(strings.Trim(g.doc, "\u00a0 "))
 	if err != nil {
@@ -380,7 +382,7 @@ func pingByGetAsPrinted(g *guide) {
 	is(g, "the same ping, sent", q.Query(), u.Query())
 }
 
-// sendPrinted sends a request as printed: it has no length, which HTTP/1.0 needs with a body.
+// sendPrinted sends the request of the example with the missing header Content-Length.
 func (g *guide) sendPrinted() (*http.Response, []byte) {
 	g.Helper()
 	head, body, _ := strings.Cut(g.doc, "\n\n")
@@ -388,7 +390,7 @@ func (g *guide) sendPrinted() (*http.Response, []byte) {
 	return send(g.T, strings.TrimPrefix(g.w.base, "http://"), []byte(request))
 }
 
-// wantThanks checks that an answer has the form in the guide.
+// wantThanks checks that a response has the form that the guide prints.
 func (g *guide) wantThanks(res *http.Response, body []byte) {
 	g.Helper()
 	is(g, "status", res.StatusCode, http.StatusOK)
@@ -426,7 +428,7 @@ func pingAnswerAsPrinted(g *guide) {
 	is(g, "the result", got, weblogs.Result{Message: "Your ping succeeded!"})
 }
 
-// Each server of the table can be a ping target, by GET and by XML-RPC.
+// The table in the guide lists servers. Each of them can be a ping target, by GET and by XML-RPC.
 func targetsAsPrinted(g *guide) {
 	rows := g.lines()
 	is(g, "the heading", rows[0], "Ping Sink Instructions HTTP GET XML-RPC")
@@ -467,9 +469,9 @@ func listsAsPrinted(g *guide) {
 	if code, _ := get(g.T, g.w.base+paths[2]); code != http.StatusNotFound {
 		g.Errorf("an hour of 2007: %d", code)
 	}
-	// The archive of an hour has the form of the example.
+	// The archive of an hour has the path that the example prints.
 	found := false
-	for _, at := range []time.Time{before, time.Now().UTC()} { // the hour may end meanwhile
+	for _, at := range []time.Time{before, time.Now().UTC()} { // try both hours, because the hour may end during the test
 		code, body := get(g.T, g.w.base+at.Format("/2006/01/02/15.xml"))
 		found = found || code == http.StatusOK && strings.Contains(body, "listed.example")
 	}
@@ -491,7 +493,8 @@ func changesAsPrinted(g *guide) {
 		g.Fatal(err)
 	}
 	is(g, "written again", *again, *c)
-	// Apart from white space, it is written as printed, after an XML declaration.
+	// Apart from white space, the program writes the document as the guide prints it, after an
+	// XML declaration.
 	_, written, _ := strings.Cut(string(c.Append(nil, time.Minute)), "?>\n")
 	is(g, "the same document", written, strings.ReplaceAll(g.doc, "\u00a0", " ")+"\n")
 }

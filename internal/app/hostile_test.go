@@ -18,7 +18,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// raw sends bytes and returns the answer until the server closes, at most 20 s.
+// raw sends bytes and returns the response. It stops reading when the server closes the
+// connection, or after 20 s.
 func raw(t *testing.T, base, send string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
@@ -29,7 +30,8 @@ func raw(t *testing.T, base, send string) string {
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	// The server may answer and close before it has read everything.
+	// Errors are ignored, because the server may answer and close the connection before it has
+	// read everything.
 	_, _ = io.WriteString(conn, send)
 	got, _ := io.ReadAll(conn)
 	return string(got)
@@ -94,7 +96,7 @@ func TestServerAnswersDuringFloodOfIdleConnections(t *testing.T) {
 		if len(held)%100 != 0 {
 			continue
 		}
-		// The newest connection receives 503.
+		// The server answers the newest connection with 503.
 		if err := c.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +126,8 @@ func TestEndlessRequestHeaderIsAborted(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
-	// raw stops after 20 s without data; the server closes after 5.
+	// This test does not use raw, which stops after 20 s without data; the server closes after 5
+	// s.
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +144,7 @@ func TestEndlessRequestHeaderIsAborted(t *testing.T) {
 	}
 }
 
-// wantNoState checks that no state was stored.
+// wantNoState checks that the program stored nothing.
 func (r *running) wantNoState(t *testing.T) {
 	t.Helper()
 	st := r.app.Hub().Store
@@ -154,7 +157,7 @@ func (r *running) wantNoState(t *testing.T) {
 	}
 }
 
-// Content types, and a valid subscription.
+// Headers with content types, and the form of a valid subscription.
 const (
 	formType        = "Content-Type: application/x-www-form-urlencoded\r\n"
 	xmlType         = "Content-Type: text/xml\r\n"
@@ -164,15 +167,16 @@ const (
 	validRequest    = "hub.mode=subscribe&hub.callback=" + hostileCallback + "&hub.topic=" + hostileTopic
 )
 
-// hostile is a request and a part of the expected answer.
+// hostile is a request, and a text that its response must contain.
 type hostile struct{ send, want string }
 
-// chunked has no declared length.
+// chunked returns a request whose body has no declared length.
 func chunked(path, kind string) string {
 	return "POST " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n" + kind + "\r\n60000\r\n" + strings.Repeat("a", 0x60000) + "\r\n0\r\n\r\n"
 }
 
-// long exceeds the size limit of a form; fields exceeds its number of fields.
+// long returns a value that exceeds the size limit of a form. fields returns more fields than a
+// form may have.
 func long() string   { return strings.Repeat("x", 80<<10) }
 func fields() string { return strings.Repeat("&x=1", 201) }
 
@@ -291,7 +295,8 @@ func manyTopics(n int) string {
 	return b.String()
 }
 
-// TestOwnEndpointsAreRejectedAsCallbacks tries to make the program notify itself.
+// TestOwnEndpointsAreRejectedAsCallbacks registers the program's own endpoints as callbacks,
+// which would make the program notify itself.
 func TestOwnEndpointsAreRejectedAsCallbacks(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())
@@ -314,7 +319,8 @@ func TestOwnEndpointsAreRejectedAsCallbacks(t *testing.T) {
 	r.wantNoState(t)
 }
 
-// TestPrivateNetworkTopicIsRefusedWithReason subscribes to topics on refused networks.
+// TestPrivateNetworkTopicIsRefusedWithReason subscribes to topics whose addresses the server must
+// not access.
 func TestPrivateNetworkTopicIsRefusedWithReason(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
@@ -344,7 +350,8 @@ func TestPrivateNetworkTopicIsRefusedWithReason(t *testing.T) {
 	r.wantNoState(t)
 }
 
-// TestEndlessRequestBodiesAreAborted sends each endpoint a body of which only one byte arrives.
+// TestEndlessRequestBodiesAreAborted sends requests to each endpoint, of whose bodies only one
+// byte arrives.
 func TestEndlessRequestBodiesAreAborted(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -378,8 +385,8 @@ func TestEndlessRequestBodiesAreAborted(t *testing.T) {
 	r.wantNoState(t)
 }
 
-// TestRequestFloodForOneHostIsRateLimited has 10,000 clients name one victim as their callback,
-// for a readable and an unreadable topic.
+// TestRequestFloodForOneHostIsRateLimited sends requests from 10,000 clients whose callbacks are
+// all on the same host. It does so once with a readable topic and once with an unreadable topic.
 func TestRequestFloodForOneHostIsRateLimited(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -413,7 +420,7 @@ func TestRequestFloodForOneHostIsRateLimited(t *testing.T) {
 						if res.StatusCode == http.StatusAccepted {
 							taken++
 						}
-						_, _ = io.Copy(io.Discard, res.Body) // for reuse of the connection
+						_, _ = io.Copy(io.Discard, res.Body) // read the whole body, so that the connection can be reused
 						res.Body.Close()
 					}
 					done <- taken

@@ -15,7 +15,7 @@ import (
 	"cloudburst/protocol/micropub"
 )
 
-// appBrowser is alice's signed-in browser.
+// appBrowser is a browser in which alice is signed in.
 type appBrowser struct {
 	*http.Client
 	t *testing.T
@@ -52,8 +52,8 @@ func (b *appBrowser) send(to string, form url.Values) (status int, location, bod
 
 var sealedAsk = regexp.MustCompile(`name="ask" value="([^"]+)"`)
 
-// decide opens the authorization URL, submits its form with these scopes and returns the
-// parameters of the redirect.
+// decide opens an authorization URL and submits its form with the given scopes. It returns the
+// target and the parameters of the redirect.
 func (b *appBrowser) decide(at, decision string, scopes ...string) (to string, q url.Values) {
 	b.t.Helper()
 	status, _, page := b.send(at, nil)
@@ -69,7 +69,7 @@ func (b *appBrowser) decide(at, decision string, scopes ...string) (to string, q
 	return to, u.Query()
 }
 
-// metadata discovers the endpoints as apps do, by the links of a page.
+// metadata discovers the endpoints by the links of a page, as apps do.
 func (r *running) metadata(t *testing.T, page string) (m indieauth.Metadata) {
 	t.Helper()
 	res, err := http.Get(r.base + page)
@@ -102,7 +102,8 @@ const (
 	pkceChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 )
 
-// authURL returns an authorization request of a client, with PKCE; pairs change it.
+// authURL returns the URL of an authorization request with PKCE. pairs contains names and values
+// that replace the default parameters.
 func authURL(m indieauth.Metadata, client string, pairs ...string) string {
 	q := url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {client + "cb"}, "state": {"1 2"}, "scope": {"profile create update delete media follow"},
 		"code_challenge": {pkceChallenge}, "code_challenge_method": {"S256"}}
@@ -130,7 +131,7 @@ func askJSON(t *testing.T, at, bearer string, form url.Values) (int, map[string]
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Origin", "https://app.example") // an app in a browser
+	req.Header.Set("Origin", "https://app.example") // the app runs in a browser
 	req.Header.Set("Sec-Fetch-Site", "cross-site")
 	if bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+bearer)
@@ -147,14 +148,14 @@ func askJSON(t *testing.T, at, bearer string, form url.Values) (int, map[string]
 	return res.StatusCode, v
 }
 
-// localApp is an app on the user's computer.
+// localApp is the URL of an app on the user's computer.
 const localApp = "http://127.0.0.1:9/"
 
 func TestAppSignsInWithIndieAuthAndCreatesPost(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	r.addAlice()
-	m := r.metadata(t, "/alice/") // nothing is written yet
+	m := r.metadata(t, "/alice/") // the author page exists before the first post
 	if m.Issuer != r.base+"/" || m.Authorization != r.base+"/auth" || r.metadata(t, "/").Token != m.Token {
 		t.Errorf("%+v", m)
 	}
@@ -180,7 +181,7 @@ func TestAppSignsInWithIndieAuthAndCreatesPost(t *testing.T) {
 	if _, err := c.Create(t.Context(), &micropub.Request{Properties: micropub.Properties{"content": {micropub.Text("By discovery")}}}); err != nil {
 		t.Fatal(err)
 	}
-	if r.metadata(t, "/alice/").Issuer != m.Issuer { // also on a page with posts
+	if r.metadata(t, "/alice/").Issuer != m.Issuer { // the page still has the links after the first post
 		t.Error("another issuer")
 	}
 	if _, _, page := b.send(r.base+"/account/tokens", nil); !strings.Contains(page, "127.0.0.1:9") || !strings.Contains(page, "permissions: create and update") || !strings.Contains(page, "<bdi>"+localApp+"</bdi>") {
@@ -217,8 +218,8 @@ func TestIndieAuthSignInWorksAcrossTwoNodes(t *testing.T) {
 	}
 	a, b := node(), node()
 	a.addAlice()
-	// The user opens the page at one node and decides at the other, as behind a load balancer;
-	// the app redeems the code at either.
+	// Behind a load balancer, the user opens the page at one node and decides at another node.
+	// The app can redeem the code at either node.
 	browser := a.appBrowser(t)
 	browser.r = b
 	code := func() string {

@@ -8,7 +8,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// A server behind a load balancer first reports that it is stopping and continues to answer.
+// A server behind a load balancer first reports on /readyz that it is stopping, and continues to
+// answer.
 func TestStoppingServerStillAnswersDuringShutdownDelay(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -18,7 +19,7 @@ func TestStoppingServerStillAnswersDuringShutdownDelay(t *testing.T) {
 	f, s := newFeed(t), newSubscriber(t)
 	feed := f.URL + "/rss.xml"
 	ended := make(chan struct{})
-	go func() { defer close(ended); _ = r.stop() }() // the clean-up checks its error
+	go func() { defer close(ended); _ = r.stop() }() // the error is checked during the cleanup of the test
 	wait(t, "readyz reports the stop", func() bool {
 		code, text := get(t, r.base+"/readyz")
 		return code == http.StatusServiceUnavailable && text == "stopping\n"

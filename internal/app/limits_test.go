@@ -11,7 +11,7 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// A user's limit applies in each interface; the operator may exceed it.
+// The feed limit of a user applies in each interface. The operator may exceed the limit.
 func TestFeedLimitAppliesInEachInterface(t *testing.T) {
 	t.Parallel()
 	feeds := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,8 +16,9 @@ import (
 	"cloudburst/protocol/micropub"
 )
 
-// TestUploadsAreStoredInTheBucket uploads a file to the database and, after a restart with a bucket, one
-// to the bucket. Both are served; an upload fails while the storage fails.
+// TestUploadsAreStoredInTheBucket uploads one file to the database. It restarts the server with a
+// bucket and uploads another file to the bucket. The server must serve both files, and an upload
+// must fail while the storage fails.
 func TestUploadsAreStoredInTheBucket(t *testing.T) {
 	t.Parallel()
 	backend := s3mem.New()

@@ -60,7 +60,7 @@ func TestTwoNodesOnOneDatabaseActAsOneHub(t *testing.T) {
 	}
 }
 
-// watcher reads a live log.
+// watcher collects the lines of a live log.
 type watcher struct {
 	mu   sync.Mutex
 	seen strings.Builder
@@ -110,8 +110,8 @@ func (w *watcher) wait(t *testing.T, want string) {
 	})
 }
 
-// TestNodeTakesOverDeliveriesOfKilledNode kills a node during 3,000 deliveries. Each callback is
-// notified once or twice, and at most one batch is repeated.
+// TestNodeTakesOverDeliveriesOfKilledNode kills a node during 3,000 deliveries. Each callback
+// must be notified once or twice, and at most one batch of deliveries may be repeated.
 func TestNodeTakesOverDeliveriesOfKilledNode(t *testing.T) {
 	t.Parallel()
 	const all, page = 3000, 500
@@ -155,8 +155,8 @@ func TestNodeTakesOverDeliveriesOfKilledNode(t *testing.T) {
 	}
 }
 
-// counting counts sweeps and sets the clock past the due time of the sweep. The clock runs after
-// the first claim.
+// counting is a store that counts sweeps, and the sweep tasks that nodes tried to claim at or
+// after from. It calls begin at the first claim.
 type counting struct {
 	hub.Store
 	from   time.Time
@@ -185,7 +185,8 @@ func TestHourlySweepRunsOnceForAllNodes(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
 	hour := time.Now().UTC().Truncate(time.Hour).Add(time.Hour)
-	// The hour begins a second after the first claim, however long that takes.
+	// In the test's clock, the next hour begins one second after the first claim, even if the
+	// first claim takes long.
 	var began atomic.Pointer[time.Time]
 	begin := sync.OnceFunc(func() { at := time.Now(); began.Store(&at) })
 	now := func() time.Time {
@@ -219,8 +220,8 @@ func TestHourlySweepRunsOnceForAllNodes(t *testing.T) {
 	}
 }
 
-// hubWithLaterClock runs a hub on the database with a clock that is ahead, so that leases of a
-// killed node have expired.
+// hubWithLaterClock runs a hub on the database with a clock that is ahead of the real time, so
+// that the leases of a killed node have expired.
 func hubWithLaterClock(t *testing.T, database string, by time.Duration) *hub.Hub {
 	t.Helper()
 	st, err := store.Open(t.Context(), store.Options{DatabaseURL: database})
@@ -249,7 +250,7 @@ func hubWithLaterClock(t *testing.T, database string, by time.Duration) *hub.Hub
 	return h
 }
 
-// TestNodeVerifiesSubscriptionOfKilledNode kills a node while it verifies a callback.
+// TestNodeVerifiesSubscriptionOfKilledNode kills a node while the node verifies a callback.
 func TestNodeVerifiesSubscriptionOfKilledNode(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)
@@ -267,7 +268,7 @@ func TestNodeVerifiesSubscriptionOfKilledNode(t *testing.T) {
 			io.WriteString(w, r.URL.Query().Get("hub.challenge"))
 		default:
 			asked <- struct{}{}
-			<-r.Context().Done() // until the node is killed
+			<-r.Context().Done() // block until the node is killed
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -293,7 +294,7 @@ func TestNodeVerifiesSubscriptionOfKilledNode(t *testing.T) {
 	}
 }
 
-// readers are WebSub callbacks, each with its own secret.
+// readers is a server with WebSub callbacks, each of which has its own secret.
 type readers struct {
 	*httptest.Server
 	want func() []byte
@@ -306,7 +307,7 @@ type readers struct {
 func (s *readers) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the sending node was killed
+		return // the node that sends the notification was killed
 	}
 	bad := websub.CheckSignature(r.Header.Get(websub.SignatureHeader), "secret of "+r.URL.Path, body)
 	<-time.After(20 * time.Millisecond)
@@ -329,8 +330,8 @@ func (s *readers) count() (all, sent int) {
 	return len(s.notified), sent
 }
 
-// TestNodeDeliversContentFetchedByKilledNode kills the node that read the topic. The other node
-// delivers the content from the store without reading the topic.
+// TestNodeDeliversContentFetchedByKilledNode kills the node that fetched the topic. The other
+// node must deliver the content from the store and must not fetch the topic again.
 func TestNodeDeliversContentFetchedByKilledNode(t *testing.T) {
 	t.Parallel()
 	const all, page = 1500, 500
@@ -360,7 +361,7 @@ func TestNodeDeliversContentFetchedByKilledNode(t *testing.T) {
 	if before == all {
 		t.Fatal("the node finished all deliveries before the kill: the test is inconclusive")
 	}
-	f.Close() // the topic is now unreadable
+	f.Close() // from now on, the topic cannot be fetched
 	cfg := conf(t, t.TempDir())
 	cfg.Database = database
 	second := start(t, cfg)

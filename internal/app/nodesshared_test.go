@@ -25,8 +25,8 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// accountsOf returns the accounts of n processes on one database, with a fixed clock and fast
-// hashes.
+// accountsOf returns the accounts of n processes on one database. They use a fixed clock and fast
+// password hashes.
 func accountsOf(t *testing.T, n int) []*account.Accounts {
 	t.Helper()
 	database := storetest.Postgres(t)
@@ -52,8 +52,9 @@ func callerAt(addr string) account.Caller {
 	return account.Caller{Addr: netip.MustParseAddr(addr), Via: "page"}
 }
 
-// noisyNetworks returns clients in networks with many failed attempts. At the limit of a name the
-// clients are refused instead of paced.
+// noisyNetworks makes many failed attempts from several networks. It returns a function with the
+// address of a client in the i-th network. When the limit of a user name is reached, the program
+// refuses these clients instead of delaying them.
 func noisyNetworks(t *testing.T, a *account.Accounts, networks int) (from func(i int) string) {
 	t.Helper()
 	from = func(i int) string { return fmt.Sprintf("10.1.%d.1", i%networks) }
@@ -136,8 +137,8 @@ func TestConcurrentGuessesOnAllNodesAreLimited(t *testing.T) {
 	}
 }
 
-// TestNodesShareSignInRateLimit: while the clock is fixed, one attempt runs immediately and two wait
-// for their slots, at any node.
+// TestNodesShareSignInRateLimit makes three attempts with a fixed clock. One attempt runs
+// immediately, and two wait for their slots, regardless of the node.
 func TestNodesShareSignInRateLimit(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 3)
@@ -206,8 +207,8 @@ func TestReplayedWSSEHeaderIsAcceptedByOneNodeOnly(t *testing.T) {
 	}
 }
 
-// ratedHubs are hubs of n processes that only count, with a fixed clock, so that used capacity
-// stays used.
+// ratedHubs starts the hubs of n processes, which share their rate limits. The clock is fixed, so
+// that used capacity does not become free again.
 func ratedHubs(t *testing.T, n int, open func() store.Store) []*hub.Hub {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -233,15 +234,15 @@ func ratedHubs(t *testing.T, n int, open func() store.Store) []*hub.Hub {
 	return hubs
 }
 
-// passesLimit reports whether a request passed the rate limit.
+// passesLimit reports whether a request from an address passed the rate limit.
 func passesLimit(t *testing.T, h *hub.Hub, from string) bool {
 	t.Helper()
 	_, err := h.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://subscriber.example/", Feeds: []string{"no address"}, Source: netip.MustParseAddr(from)})
 	return fault.CodeOf(err) != fault.TooMany
 }
 
-// TestNodesShareRateLimit uses the whole limit of a network on one node with 500 concurrent
-// requests. The other node learns of it with its own first request.
+// TestNodesShareRateLimit sends 500 concurrent requests to one node, which use up the limit of a
+// network. The other node must detect this at its own first request.
 func TestNodesShareRateLimit(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(t *testing.T) func() store.Store{
@@ -249,7 +250,7 @@ func TestNodesShareRateLimit(t *testing.T) {
 			database := storetest.Postgres(t)
 			return func() store.Store { return openStore(t, store.Options{DatabaseURL: database}) }
 		},
-		"SQLite": func(t *testing.T) func() store.Store { // a folder belongs to one process: two hubs in it
+		"SQLite": func(t *testing.T) func() store.Store { // both hubs run in this process, because only one process may use a folder
 			st := openStore(t, store.Options{Dir: t.TempDir()})
 			return func() store.Store { return st }
 		},
@@ -293,7 +294,8 @@ func openStore(t *testing.T, o store.Options) store.Store {
 	return st
 }
 
-// signedInBrowser signs in at a node and returns a function that tests its cookie at any node.
+// signedInBrowser signs a user in at a node. It returns a function that reports whether the
+// session is valid at another node.
 func signedInBrowser(t *testing.T, base string) func(base string) bool {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

@@ -10,7 +10,7 @@ import (
 	"cloudburst/client"
 )
 
-// byName returns the URL of path at another loopback name of the program.
+// byName returns the URL of path at another loopback name or address of the program.
 func (r *running) byName(host, path string) string {
 	return strings.Replace(r.base, "127.0.0.1", host, 1) + path
 }
@@ -43,15 +43,15 @@ func TestOnlyBrowsersAreRedirectedToCanonicalHost(t *testing.T) {
 	for _, c := range []struct {
 		method, host, path string
 		header             []string
-		want               string // target of the redirect; "": none
+		want               string // target of the redirect; "": no redirect
 	}{
 		{"GET", "localhost:PORT", "/setup?token=a%2Fb", page, r.base + "/setup?token=a%2Fb"},
 		{"GET", "localhost:PORT", "/", []string{"Sec-Fetch-Mode", "navigate"}, r.base + "/"},
 		{"HEAD", "LOCALHOST:PORT", "/log", page, r.base + "/log"},
 		{"GET", "localhost:PORT", "/alice/", page, r.base + "/alice/"},
-		{"GET", "localhost:PORT", "//evil.example/", page, ""}, // the path is cleaned first
+		{"GET", "localhost:PORT", "//evil.example/", page, ""}, // the server answers with another redirect that cleans the path
 		{"GET", "127.0.0.1:PORT", "/", page, ""},
-		{"GET", "localhost:PORT", "/", nil, ""}, // as curl does
+		{"GET", "localhost:PORT", "/", nil, ""}, // a request without an Accept header
 		{"GET", "localhost:PORT", "/", []string{"Accept", "*/*"}, ""},
 		{"GET", "localhost:PORT", "/log", script, ""},
 		{"POST", "localhost:PORT", "/do/ping", page, ""},
@@ -65,15 +65,15 @@ func TestOnlyBrowsersAreRedirectedToCanonicalHost(t *testing.T) {
 		{"GET", "localhost:PORT", "/pingSiteForm", page, ""},
 		{"GET", "localhost:PORT", "/websub", page, ""},
 		{"GET", "localhost:PORT", "/ping?url=x", page, ""},
-		{"GET", "[::1]:PORT", "/", page, ""},        // the listener does not accept it
-		{"GET", "localhost:1", "/", page, ""},       // a forwarded port
-		{"GET", "evil.example:PORT", "/", page, ""}, // no redirect to or from another host
+		{"GET", "[::1]:PORT", "/", page, ""},        // the listener does not listen on this address
+		{"GET", "localhost:1", "/", page, ""},       // another port, for example of a tunnel
+		{"GET", "evil.example:PORT", "/", page, ""}, // hosts other than loopback names are not redirected
 		{"GET", "localhost:PORT", "/", append([]string{"X-Forwarded-For", "192.0.2.1"}, page...), ""},
 	} {
 		res := r.ask(c.method, c.host, c.path, c.header...)
 		got := res.Header.Get("Location")
 		if strings.HasPrefix(got, "/") {
-			got = "" // the redirect of the page itself
+			got = "" // ignore redirects to another path of the same host
 		}
 		if got != c.want || c.want != "" && res.StatusCode != http.StatusTemporaryRedirect {
 			t.Errorf("%s %s at %s %v: %s to %q; want %q", c.method, c.path, c.host, c.header, res.Status, got, c.want)
@@ -139,7 +139,7 @@ func TestHostedFeedIsOneFeedUnderAllServerNames(t *testing.T) {
 	}
 }
 
-// sources counts the feeds that a river follows.
+// sources returns the number of feeds that a river follows.
 func (r *running) sources(reader string) (n int) {
 	r.t.Helper()
 	for _, err := range (&client.Client{Base: r.admin}).River(reader).Sources(r.t.Context(), client.SourceQuery{}) {
@@ -171,7 +171,7 @@ func TestPingUnderAnyServerNameNotifiesAllSubscribers(t *testing.T) {
 	if _, body := post(t, w.base+"/ping", url.Values{"url": {names[1]}}); !strings.Contains(body, `success="true"`) {
 		t.Fatal(body)
 	}
-	// Each subscriber is notified under the name in its subscription.
+	// Each subscriber must be notified with the host name that its subscription contains.
 	for i, s := range clouds {
 		if got := s.wait(t, "the first check counts as a change"); got != names[i] {
 			t.Errorf("a subscriber of %s is notified of %s", names[i], got)
@@ -182,7 +182,7 @@ func TestPingUnderAnyServerNameNotifiesAllSubscribers(t *testing.T) {
 		}
 	}
 	w.rest(t)
-	if n := strings.Count(mustGet(t, w.base+"/changes.xml"), "/alice/rss.xml"); n != 2 { // the save and this ping
+	if n := strings.Count(mustGet(t, w.base+"/changes.xml"), "/alice/rss.xml"); n != 2 { // the list contains the save of the feed and this ping
 		t.Errorf("the changes are listed %d times", n)
 	}
 }
@@ -236,7 +236,7 @@ func TestFeedsFollowedUnderFormerServerNameMoveToCanonicalName(t *testing.T) {
 	}
 }
 
-// itemsOf returns the ids of the items of a feed.
+// itemsOf returns the IDs of the items of a feed.
 func (r *running) itemsOf(c *client.Client, feed string) string {
 	r.t.Helper()
 	var ids []string
@@ -296,7 +296,7 @@ func TestTopicsPageShowsWhenOwnFeedsChanged(t *testing.T) {
 		s.wait(t, "the test call")
 	}
 	body := mustGet(t, r.base+"/topics")
-	if strings.Count(body, "<tr><th scope=\"row\">") != 5 || strings.Count(body, "not read yet") != 1 { // the external feed, which was never pinged
+	if strings.Count(body, "<tr><th scope=\"row\">") != 5 || strings.Count(body, "not read yet") != 1 { // only the external feed, which was never pinged, is not read yet
 		t.Errorf("page: %s", body)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// awayAccounts are accounts on a database that does not answer.
+// awayAccounts is a store of accounts whose database does not answer.
 type awayAccounts struct{ account.Store }
 
 func (awayAccounts) Users(context.Context, string, int) ([]account.User, error) {

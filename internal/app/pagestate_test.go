@@ -11,8 +11,8 @@ import (
 	"cloudburst/internal/author"
 )
 
-// page returns the status, the headers and the body of a page. A query such as ?new is unknown to pages,
-// but keeps them out of the memory.
+// page returns the status, headers and body of a page. Add an unknown query such as ?new to the
+// path to bypass the cache of pages.
 func (v *visitor) page(path string) (status int, h http.Header, body string) {
 	v.t.Helper()
 	res, err := v.Get(v.base + path)
@@ -27,8 +27,9 @@ func (v *visitor) page(path string) (status int, h http.Header, body string) {
 	return res.StatusCode, res.Header, string(b)
 }
 
-// TestCachedPagesAreNeverStaleAndContainNoPrivatePosts compares each page in memory with a new one after each change,
-// for an anonymous client, after the author and another user have requested it.
+// TestCachedPagesAreNeverStaleAndContainNoPrivatePosts compares each cached page with a newly
+// rendered one after each change. An anonymous client requests the page after the author and
+// another user have requested it.
 func TestCachedPagesAreNeverStaleAndContainNoPrivatePosts(t *testing.T) {
 	t.Parallel()
 	s := newPrivateScene(t)
@@ -56,7 +57,7 @@ func TestCachedPagesAreNeverStaleAndContainNoPrivatePosts(t *testing.T) {
 	same := func(change string, changed ...string) {
 		t.Helper()
 		for _, path := range paths {
-			for range 2 { // the second answer is from memory
+			for range 2 { // the second response comes from the cache
 				for _, v := range visitors {
 					status, h, body := v.page(path)
 					want, wantHeader, fresh := v.page(path + "?new")

@@ -9,8 +9,9 @@ import (
 	"cloudburst/internal/author"
 )
 
-// TestProgramsReadTheDirectoryAndThreads reads people and a thread with the token of a user, while
-// another author is not listed and another reply is for a group only.
+// TestProgramsReadTheDirectoryAndThreads reads the directory of authors and a thread with the
+// token of a user. The results must contain neither an author who is not listed nor a reply that
+// is visible only to a group.
 //
 // spec:cloudburst#private-threads
 func TestProgramsReadTheDirectoryAndThreads(t *testing.T) {

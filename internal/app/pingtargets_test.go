@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// targetsOf parses the ping targets of a server.
+// targetsOf parses a list of ping targets as the server's setting contains it.
 func targetsOf(t *testing.T, list string) []announce.Target {
 	t.Helper()
 	targets, err := announce.ParseTargets(list)
@@ -26,7 +26,7 @@ func targetsOf(t *testing.T, list string) []announce.Target {
 	return targets
 }
 
-// saved saves a feed of alice.
+// saved saves a feed of alice with one item.
 func (r *running) saved(c *client.Client, item string) {
 	r.t.Helper()
 	if _, err := c.SaveFeed(r.t.Context(), "alice", "rss", "application/rss+xml", []byte(rssOf(item))); err != nil {
@@ -34,7 +34,7 @@ func (r *running) saved(c *client.Client, item string) {
 	}
 }
 
-// notified waits until every ping target received a version and returns their stored states.
+// notified waits until all ping targets have received a version. It returns their stored states.
 func (r *running) notified(c *client.Client, version int64, many int) []client.PingTarget {
 	r.t.Helper()
 	var list []client.PingTarget
@@ -96,7 +96,7 @@ func TestSaveNotifiesSubscribersOfAnotherHub(t *testing.T) {
 	}
 }
 
-// unavailableHub is a ping target that can be offline.
+// unavailableHub is a ping target that the test can make unavailable.
 type unavailableHub struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -161,7 +161,8 @@ func TestVersionNotSentBeforeStopIsSentToPingTargetsAfterStart(t *testing.T) {
 	first := spawn(t, dir)
 	first.addAlice()
 	first.kill()
-	// The version is on disk but has no pings yet, as after a crash directly after the save.
+	// The version is on disk, but its pings are not: this is the state after a crash directly
+	// after the save.
 	a, err := app.Open(t.Context(), conf(t, dir), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +228,7 @@ func TestOperatorUpdatesTestFeedAndSubscribersAreNotified(t *testing.T) {
 	if code, page := get(t, r.base+"/test/"); code != http.StatusOK || !strings.Contains(page, "1 subscription now") || strings.Contains(page, "Change it now") {
 		t.Errorf("its page: %d %s", code, page)
 	}
-	if code, _ := post(t, r.base+"/test/tick", url.Values{}); code != http.StatusOK { // the sign-in page
+	if code, _ := post(t, r.base+"/test/tick", url.Values{}); code != http.StatusOK { // the response is the sign-in page
 		t.Errorf("anonymous tick: %d", code)
 	}
 	if _, body := get(t, r.base+"/test/rss.xml"); strings.Count(body, "somebody wanted") != 3 {

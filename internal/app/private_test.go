@@ -10,8 +10,9 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// TestErrorForPrivateAddressNamesTheSettingOnlyToOperator requests private addresses in each way from
-// a server that allows none, as its operator and as unknown clients.
+// TestErrorForPrivateAddressNamesTheSettingOnlyToOperator requests private addresses from a
+// server that allows none. It sends the requests in all possible ways, as the operator and as
+// unknown clients.
 func TestErrorForPrivateAddressNamesTheSettingOnlyToOperator(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())

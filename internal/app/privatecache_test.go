@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// TestSharedCachesDoNotStorePrivateResponses reads private posts, feeds and files with each right to
-// them: by a secret in the URL, by a topic, and with the session of the author.
+// TestSharedCachesDoNotStorePrivateResponses reads private posts, feeds and files in all ways
+// that have access: with a secret in the URL, with a topic, and with the session of the author.
 //
 // spec:cloudburst#cache-tags
 func TestSharedCachesDoNotStorePrivateResponses(t *testing.T) {

@@ -22,17 +22,17 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// savedScene is a server on which alice has a private feed that she saves as a document, with one
-// reader who subscribes to it.
+// savedScene is a server on which alice saves a private feed as a document. The feed has one
+// reader, who subscribes to it.
 type savedScene struct {
 	*privateScene
 	v             *visitor
-	feed, topic   string // path of the feed with the secret; topic of its reader
+	feed, topic   string // feed is the path of the feed with the reader's secret; topic is the topic of this reader
 	selector      string
 	content, ping *privateSubscriber
 }
 
-// savedDocument returns a feed with one item. head is inserted in its channel.
+// savedDocument returns a feed with one item. head is added to the channel element.
 func savedDocument(word, head string) string {
 	return `<?xml version="1.0"?><rss version="2.0"><channel><title>Saved</title><link>http://author.example/</link><description/>` + head +
 		`<item><title>Saved ` + hiddenWord + ` ` + word + `</title><guid isPermaLink="false">` + word + `</guid></item></channel></rss>`
@@ -53,7 +53,7 @@ func newSavedScene(t *testing.T) *savedScene {
 	return s
 }
 
-// put saves the private feed by PUT.
+// put saves the private feed with a PUT request.
 func (s *savedScene) put(doc string, want int) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), "PUT", s.v.base+"/alice/private/rss.xml", strings.NewReader(doc))
@@ -73,7 +73,7 @@ func (s *savedScene) put(doc string, want int) {
 	}
 }
 
-// upload saves the private feed on the page /account/feed.
+// upload saves the private feed with the form on the page /account/feed.
 func (s *savedScene) upload(doc string) {
 	s.t.Helper()
 	var body bytes.Buffer
@@ -103,7 +103,7 @@ func (s *savedScene) upload(doc string) {
 	}
 }
 
-// operator returns the base URL of the admin listener.
+// operator returns the base URL of the operator's listener.
 func (s *privateScene) operator() string {
 	s.t.Helper()
 	b, err := os.ReadFile(filepath.Join(s.cfg.Data, AdminAddrFile))
@@ -113,7 +113,8 @@ func (s *privateScene) operator() string {
 	return "http://" + strings.TrimSpace(string(b))
 }
 
-// TestSubscriberIsNotifiedOfUploadedPrivateFeed saves a private feed in each way.
+// TestSubscriberIsNotifiedOfUploadedPrivateFeed saves a private feed in each way that the program
+// offers.
 //
 // spec:cloudburst#private-topic
 func TestSubscriberIsNotifiedOfUploadedPrivateFeed(t *testing.T) {
@@ -136,8 +137,8 @@ func TestSubscriberIsNotifiedOfUploadedPrivateFeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	notified("fourth")
-	// A document with a hub of its own, and one without a place for a hub, are served as saved. The
-	// header names the topic.
+	// The server serves a document unchanged if the document has its own hub or cannot contain
+	// one. Then only the Link header names the topic.
 	own := savedDocument("fifth", `<cloud domain="other.example" port="80" path="/" registerProcedure="" protocol="http-post"/>`)
 	s.put(own, http.StatusNoContent)
 	notified("fifth")
@@ -151,7 +152,7 @@ func TestSubscriberIsNotifiedOfUploadedPrivateFeed(t *testing.T) {
 		t.Errorf("a document in RSS 0.91:\n%s", body)
 	}
 	s.put(old, http.StatusNoContent)
-	s.put(savedDocument("seventh", ""), http.StatusNoContent) // the next notification is of this version
+	s.put(savedDocument("seventh", ""), http.StatusNoContent) // check that the next notification is about this version
 	notified("seventh")
 	rest(t, s.App)
 	if n := len(s.content.got); n > 0 {
@@ -180,7 +181,7 @@ func TestSubscriberIsNotifiedOfUploadedPrivateFeed(t *testing.T) {
 	}
 }
 
-// TestUploadedPrivateFeedIsAnnouncedAfterACrash saves while the notification fails.
+// TestUploadedPrivateFeedIsAnnouncedAfterACrash saves a private feed while notifications fail.
 func TestUploadedPrivateFeedIsAnnouncedAfterACrash(t *testing.T) {
 	t.Parallel()
 	s := newSavedScene(t)
@@ -197,8 +198,8 @@ func TestUploadedPrivateFeedIsAnnouncedAfterACrash(t *testing.T) {
 	s.ping.next(t, url.QueryEscape(s.topic))
 }
 
-// TestNoRouteDisclosesUploadedPrivateFeed requests every route while streams are open and a private feed is
-// saved, and looks for the feed and the topic of its reader.
+// TestNoRouteDisclosesUploadedPrivateFeed requests every route while streams are open and a
+// private feed is saved. No response may contain the feed or the topic of its reader.
 //
 // spec:cloudburst#hosted-private
 func TestNoRouteDisclosesUploadedPrivateFeed(t *testing.T) {
@@ -238,7 +239,7 @@ func TestNoRouteDisclosesUploadedPrivateFeed(t *testing.T) {
 		}
 		streams.Go(func() {
 			defer res.Body.Close()
-			b, _ := io.ReadAll(res.Body) // until ctx ends
+			b, _ := io.ReadAll(res.Body) // the stream ends when ctx ends
 			mu.Lock()
 			defer mu.Unlock()
 			streamed.Write(b)

@@ -16,10 +16,11 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// privateSubscriber is a callback that confirms WebSub subscriptions and collects notifications.
+// privateSubscriber is a server whose callback confirms WebSub subscriptions and records
+// notifications.
 type privateSubscriber struct {
 	*httptest.Server
-	got chan string // body, and form of rssCloud
+	got chan string // for WebSub the body of the notification, for rssCloud its form
 }
 
 func newPrivateSubscriber(t *testing.T) *privateSubscriber {
@@ -36,7 +37,7 @@ func newPrivateSubscriber(t *testing.T) *privateSubscriber {
 	return s
 }
 
-// next waits for a notification that contains want.
+// next waits for a notification that contains a text.
 func (s *privateSubscriber) next(t *testing.T, want string) {
 	t.Helper()
 	for {
@@ -53,8 +54,8 @@ func (s *privateSubscriber) next(t *testing.T, want string) {
 
 var selfLink = regexp.MustCompile(`<([^>]*)>; rel="self"`)
 
-// TestSubscriberIsNotifiedOfPrivatePosts subscribes to the topic of a reader by WebSub and rssCloud, and
-// looks for the topic in everything that others can read.
+// TestSubscriberIsNotifiedOfPrivatePosts subscribes to the topic of a reader by WebSub and
+// rssCloud. No data that other users can read may contain the topic.
 //
 // spec:cloudburst#private-topic
 func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
@@ -93,7 +94,7 @@ func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
 	ping.next(t, url.QueryEscape(topic))
 	hidden := func(when string) { t.Helper(); s.hides(v, topic, when, "for the family") }
 	hidden("after a notification")
-	// Pings by the page of the author, and of the topic itself, do not reveal it.
+	// Neither a ping of the author page nor a ping of the topic itself may reveal the topic.
 	for _, to := range []string{v.base + "/alice/", topic} {
 		_, body := v.send("POST", "/ping", url.Values{"url": {to}})
 		if to != topic && strings.Contains(body, event.PrivateTopics) {
@@ -130,7 +131,7 @@ func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
 	}
 }
 
-// hides checks that no list and no log reveals a topic or some words.
+// hides checks that no list and no log contains a topic or any of some words.
 func (s *privateScene) hides(v *visitor, topic, when string, words ...string) {
 	t := s.t
 	t.Helper()
@@ -156,7 +157,7 @@ func (s *privateScene) hides(v *visitor, topic, when string, words ...string) {
 	}
 }
 
-// topicOf returns the topic that a private feed names to its reader.
+// topicOf returns the topic that a private feed contains for its reader.
 func (v *visitor) topicOf(path string) string {
 	v.t.Helper()
 	status, body := v.send("GET", path, nil)
@@ -167,7 +168,7 @@ func (v *visitor) topicOf(path string) string {
 	return m[1]
 }
 
-// subscribe subscribes to a topic by WebSub and by rssCloud.
+// subscribe subscribes two servers to a topic, one by WebSub and one by rssCloud.
 func (s *privateScene) subscribe(v *visitor, topic string) (content, ping *privateSubscriber) {
 	t := s.t
 	t.Helper()
@@ -182,7 +183,7 @@ func (s *privateScene) subscribe(v *visitor, topic string) (content, ping *priva
 	return content, ping
 }
 
-// form returns the request for the notifications of a topic.
+// form returns the form of an rssCloud request for notifications about a topic.
 func (s *privateSubscriber) form(t *testing.T, topic string) url.Values {
 	t.Helper()
 	at, err := url.Parse(s.URL)

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// binary is the real program, built once for all tests of the package.
+// binary is the compiled program, which is built once for all tests of this package.
 var binary struct {
 	sync.Once
 	dir, file string
@@ -55,8 +55,8 @@ func program(t *testing.T) string {
 	return binary.file
 }
 
-// command returns the command that runs the program with these arguments on port 0, without the
-// environment of the test run.
+// command returns a command that runs the program with these arguments on a free port. The
+// command does not inherit the environment of the test.
 func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	loop := "127.0.0.0/8"
@@ -71,14 +71,14 @@ func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// process is the program, running as a separate process.
+// process is the program in a process of its own.
 type process struct {
 	running
 	cmd   *exec.Cmd
 	ended chan struct{}
 }
 
-// spawn starts the program on dir and waits until it is ready.
+// spawn starts the program with the data folder dir and waits until it is ready.
 func spawn(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
 	return spawnWith(t, dir, nil, args...)
@@ -87,7 +87,7 @@ func spawn(t *testing.T, dir string, args ...string) *process {
 // spawnWith is like spawn with additional environment variables NAME=value.
 func spawnWith(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
-	_ = os.Remove(filepath.Join(dir, "listen.addr")) // left by a killed process
+	_ = os.Remove(filepath.Join(dir, "listen.addr")) // a killed process may have left the file
 	_ = os.Remove(filepath.Join(dir, "admin.addr"))
 	p := &process{cmd: command(t, dir, args...), ended: make(chan struct{})}
 	p.t = t
@@ -96,7 +96,7 @@ func spawnWith(t *testing.T, dir string, env []string, args ...string) *process 
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = p.cmd.Wait(); close(p.ended) }() // ProcessState has the result
+	go func() { _ = p.cmd.Wait(); close(p.ended) }() // the result is in ProcessState
 	t.Cleanup(p.kill)
 	p.base, p.admin = p.addr(dir, "listen.addr"), p.addr(dir, "admin.addr")
 	wait(t, "the program is ready", func() bool { code, _ := tryGet(p.base + "/readyz"); return code == http.StatusOK })
@@ -104,7 +104,7 @@ func spawnWith(t *testing.T, dir string, env []string, args ...string) *process 
 }
 
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // the process may have ended
+	_ = p.cmd.Process.Kill() // the error is ignored, because the process may have ended
 	<-p.ended
 }
 
@@ -114,7 +114,8 @@ func (p *process) signal(s os.Signal) {
 	}
 }
 
-// exit waits for the end and returns the exit status, or minus the signal that killed it.
+// exit waits for the end of the process. It returns the exit status, or the negative number of
+// the signal that killed the process.
 func (p *process) exit() int {
 	p.t.Helper()
 	select {
@@ -128,11 +129,11 @@ func (p *process) exit() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// maxWait limits one wait of a test. Only a broken program reaches it, however busy the machine
-// is.
+// maxWait is the maximum time that a test waits for a condition. It is so long that only a broken
+// program reaches it, even on a busy machine.
 const maxWait = 5 * time.Minute
 
-// wait waits until done returns true.
+// wait waits until done returns true. After maxWait it fails the test.
 func wait(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -148,7 +149,7 @@ func wait(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// tryGet is like get for servers that may be down; the status is then 0.
+// tryGet is like get, but returns the status 0 if the server does not answer.
 func tryGet(url string) (int, string) {
 	res, err := http.Get(url)
 	if err != nil {
@@ -162,7 +163,7 @@ func tryGet(url string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// remains returns the pending work by the program's own count.
+// remains returns the amount of pending work that the program reports.
 func (r *running) remains() (pending, shards, checks int64) {
 	r.t.Helper()
 	code, body := get(r.t, r.admin+"/v1/status")
@@ -184,15 +185,16 @@ func (r *running) idle() bool {
 	return pending+shards+checks == 0
 }
 
-// manyCallbacks are callbacks on a few addresses; they count their notifications.
+// manyCallbacks is a set of callbacks on a few addresses. It counts their notifications.
 type manyCallbacks struct {
 	bases []string
-	// answer may block; n counts the calls of this callback from 1.
+	// answer is called for each notification and may block. n counts the calls of the callback
+	// from 1.
 	answer func(r *http.Request, path string, n int)
 
 	mu       sync.Mutex
-	came     map[string]int // calls
-	notified map[string]int // calls whose sender received the answer
+	came     map[string]int // key: path of the callback; value: number of calls
+	notified map[string]int // key: path of the callback; value: number of calls whose sender waited for the response
 }
 
 func newCallbacks(t *testing.T, addresses int, answer func(r *http.Request, path string, n int)) *manyCallbacks {
@@ -229,7 +231,7 @@ func (c *manyCallbacks) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// follow registers n callbacks at once, as a move from another hub does.
+// follow imports n callbacks in one request, as a move from another hub does.
 func (c *manyCallbacks) follow(t *testing.T, r *running, feed string, n int) {
 	t.Helper()
 	var list bytes.Buffer
@@ -247,8 +249,8 @@ func (c *manyCallbacks) follow(t *testing.T, r *running, feed string, n int) {
 	}
 }
 
-// count returns the number of notified callbacks, of all calls, and of the calls of the most
-// notified callback.
+// count returns the number of notified callbacks, the number of all calls, and the highest number
+// of calls of one callback.
 func (c *manyCallbacks) count() (callbacks, calls, maxCalls int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -260,7 +262,7 @@ func (c *manyCallbacks) count() (callbacks, calls, maxCalls int) {
 	return callbacks, calls, maxCalls
 }
 
-// notifiedTwice returns the callbacks with more than one notification, sorted.
+// notifiedTwice returns the callbacks that received more than one notification, sorted.
 func (c *manyCallbacks) notifiedTwice() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,7 +276,7 @@ func (c *manyCallbacks) notifiedTwice() []string {
 	return all
 }
 
-// accepted sends a ping and reports whether it was acknowledged.
+// accepted sends a ping and reports whether the hub acknowledged it.
 func accepted(base, feed string) bool {
 	res, err := http.PostForm(base+"/rsscloud/ping", map[string][]string{"url": {feed}})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// program runs the whole program on loopback until the test ends.
+// program runs the whole program on a loopback address until the test ends.
 func program(t *testing.T) *App {
 	t.Helper()
 	return programWith(t, func(*config.Config) {})
@@ -53,7 +53,7 @@ func programWith(t *testing.T, change func(*config.Config)) *App {
 	return a
 }
 
-// until waits for a condition.
+// until waits until a condition is true.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for range 3000 {
@@ -68,13 +68,13 @@ func until(t *testing.T, what string, is func() bool) {
 	t.Fatalf("timeout waiting for: %s", what)
 }
 
-// hubFeed is a feed with hub links that records its readers.
+// hubFeed is a feed that links to hubs. It records the programs that read it.
 type hubFeed struct {
 	*httptest.Server
 	mu    sync.Mutex
-	links string // link elements
+	links string // link elements in the feed
 	items []string
-	reads []string // User-Agents
+	reads []string // User-Agent headers of the requests
 }
 
 func newHubFeed(t *testing.T) *hubFeed {
@@ -109,7 +109,7 @@ func (f *hubFeed) post(title string) {
 	f.items = append([]string{title}, f.items...)
 }
 
-// read follows a feed in the river of a.
+// read makes the river of a follow a feed and returns the ID of the source.
 func read(t *testing.T, a *App, feed string) int64 {
 	t.Helper()
 	got, err := a.river.Add(t.Context(), river.Request{URL: feed})
@@ -137,8 +137,8 @@ func has(list []string, s string) bool {
 	return strings.Contains("\n"+strings.Join(list, "\n")+"\n", "\n"+s+"\n")
 }
 
-// TestRiverShowsPushFromAnotherHub runs two programs: the hub of a feed, and a river that reads
-// the feed.
+// TestRiverShowsPushFromAnotherHub runs two programs. One is the hub of a feed, and the other has
+// a river that reads the feed.
 func TestRiverShowsPushFromAnotherHub(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -172,7 +172,7 @@ func TestRiverShowsPushFromAnotherHub(t *testing.T) {
 				}
 				return len(list) > 0
 			})
-			until(t, "the hub has it on disk", func() bool { // the WebSub subscriber knows it a moment before
+			until(t, "the hub has it on disk", func() bool { // the subscriber's side is active a moment before the hub has stored the subscription
 				n, err := far.store.Subscribers(t.Context(), hub.TopicID(f.url()), time.Now())
 				return err == nil && len(n) > 0
 			})
@@ -185,13 +185,14 @@ func TestRiverShowsPushFromAnotherHub(t *testing.T) {
 				}
 				until(t, title, func() bool { return has(titles(t, near, id), title) })
 				t.Logf("%s: %s after the ping", title, time.Since(from).Round(time.Millisecond))
-				<-time.After(1100 * time.Millisecond) // minimum interval of the hub
+				<-time.After(1100 * time.Millisecond) // wait for the minimum interval of the hub
 			}
 		})
 	}
 }
 
-// TestRiverShowsPushFromOwnHubWithoutNetwork has the river read a feed whose hub is this program.
+// TestRiverShowsPushFromOwnHubWithoutNetwork makes the river read a feed whose hub is the same
+// program.
 func TestRiverShowsPushFromOwnHubWithoutNetwork(t *testing.T) {
 	t.Parallel()
 	a, f := program(t), newHubFeed(t)

@@ -13,13 +13,14 @@ import (
 	"testing"
 )
 
-// pages is a web server whose paths redirect or answer the challenge; it records all requests.
+// pages is a web server whose paths redirect or answer the challenge of a verification. It
+// records all requests.
 type pages struct {
 	*httptest.Server
 	mu   sync.Mutex
-	to   map[string]string // Location by path
-	deaf bool              // the challenge is not answered
-	got  []string          // method and path
+	to   map[string]string // key: path; value: Location header of the redirect
+	deaf bool              // true: the server does not answer the challenge
+	got  []string          // recorded requests as method and path
 }
 
 func newPages(t *testing.T, addr string) *pages {
@@ -44,7 +45,7 @@ func (p *pages) serve(w http.ResponseWriter, r *http.Request) {
 	switch to := p.to[r.URL.Path]; {
 	case to != "":
 		if r.URL.RawQuery != "" {
-			to += "?" + r.URL.RawQuery // as in rsscloud-server's own tests
+			to += "?" + r.URL.RawQuery // keep the query, as the tests of rsscloud-server do
 		}
 		w.Header().Set("Location", to)
 		w.WriteHeader(http.StatusFound)
@@ -62,7 +63,7 @@ func (p *pages) requests() []string {
 }
 
 func (p *pages) wants(feed string) url.Values {
-	u, _ := url.Parse(p.URL) // httptest made it
+	u, _ := url.Parse(p.URL) // httptest created the URL, so it is valid
 	return url.Values{"port": {u.Port()}, "path": {"/old"}, "protocol": {"http-post"}, "domain": {u.Hostname()}, "url1": {feed}}
 }
 

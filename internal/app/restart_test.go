@@ -18,13 +18,13 @@ import (
 	"time"
 )
 
-// supervisor imitates a service manager: it holds the sockets, passes them by LISTEN_FDS, and
-// receives the notifications.
+// supervisor imitates a service manager. It holds the sockets, passes them to the program by
+// LISTEN_FDS, and receives the notifications of the program.
 type supervisor struct {
 	t             *testing.T
 	dir           string
 	public, admin *net.TCPListener
-	plain         *net.TCPListener // for the plain listener
+	plain         *net.TCPListener // socket of the plain HTTP listener
 	states        *net.UnixConn
 	cmd           *exec.Cmd
 }
@@ -40,7 +40,8 @@ func newSupervisor(t *testing.T) *supervisor {
 		t.Cleanup(func() { open.Close() })
 		*l = open
 	}
-	// The name is short, because the system allows only 107 bytes.
+	// The path must be short, because the system allows at most 107 bytes in the name of a
+	// socket.
 	dir, err := os.MkdirTemp("", "cb-notify-")
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +55,8 @@ func newSupervisor(t *testing.T) *supervisor {
 	return s
 }
 
-// start runs the program with the sockets. A shell sets LISTEN_PID, which must be the process's
-// own id.
+// start runs the program with the sockets. A shell sets LISTEN_PID, because its value must be the
+// ID of the program's process.
 func (s *supervisor) start(args ...string) {
 	s.t.Helper()
 	prog := command(s.t, s.dir, args...)
@@ -73,10 +74,10 @@ func (s *supervisor) start(args ...string) {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { _ = s.cmd.Process.Kill() }) // the process may have ended
+	s.t.Cleanup(func() { _ = s.cmd.Process.Kill() }) // the error is ignored, because the process may have ended
 }
 
-// awaitState waits for a state.
+// awaitState waits until the program reports a state.
 func (s *supervisor) awaitState(state string) {
 	s.t.Helper()
 	if err := s.states.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
@@ -127,7 +128,7 @@ func TestRestartByServiceManagerFailsNoRequest(t *testing.T) {
 			}
 		})
 	}
-	more := func() { // one more request by each client
+	more := func() { // each client sends one more request
 		from := done.Load()
 		wait(t, "the clients go on", func() bool { return done.Load() > from+80 })
 	}
@@ -146,8 +147,9 @@ func TestRestartByServiceManagerFailsNoRequest(t *testing.T) {
 	t.Logf("%d requests of 8 clients over %d restarts, %d failed", done.Load(), restarts, failed.Load())
 }
 
-// askOnce sends one request: pages over kept connections and pings over new ones, because clients
-// do not repeat a POST after a lost connection.
+// askOnce sends one request. It requests pages over connections that are reused. It sends pings
+// over new connections, because clients do not repeat a POST request after they lose the
+// connection.
 func askOnce(client *http.Client, base string, i int) error {
 	var res *http.Response
 	var err error

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference/routes.md")
 
-// allRoutes returns the routes of a server with default settings.
+// allRoutes returns the routes of a server that has default settings.
 func allRoutes(t *testing.T) []group {
 	t.Helper()
 	cfg := config.Default()
@@ -37,7 +37,8 @@ func allRoutes(t *testing.T) []group {
 	return routing{a}.groups(public, routing{a}.pages(public), http.NotFoundHandler())
 }
 
-// A user with the name of a route would be unreachable: fixed routes have precedence.
+// The author page of a user with the name of a route would be unreachable, because fixed routes
+// take precedence.
 func TestFirstPathSegmentOfEachRouteIsAReservedName(t *testing.T) {
 	t.Parallel()
 	fixed := 0
@@ -88,7 +89,7 @@ func TestRoutesReferenceListsAllRoutes(t *testing.T) {
 	}
 }
 
-// reference returns the routes in Markdown.
+// reference returns the documentation of the routes in Markdown.
 func reference(groups []group) string {
 	var b strings.Builder
 	b.WriteString(`# Routes
@@ -113,7 +114,8 @@ Most endpoints that other programs call also take a slash at the end of their pa
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// shown returns the routes sorted by path, without variants with a trailing slash.
+// shown returns the routes sorted by path. It leaves out routes that differ from another one only
+// by a trailing slash.
 func shown(routes []route.Route) []route.Route {
 	var out []route.Route
 	for _, r := range routes {
@@ -129,7 +131,7 @@ func shown(routes []route.Route) []route.Route {
 	return out
 }
 
-// size formats a number of bytes.
+// size formats a number of bytes for display.
 func size(n int64) string {
 	switch {
 	case n == 0:

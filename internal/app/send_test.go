@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// arrived is a request received by the subscriber, with its body.
+// arrived is a request that a test server received, with its whole body.
 type arrived struct {
 	*http.Request
 	body []byte
 }
 
-// send writes a request to a connection unchanged, and returns the response with its body.
+// send writes the bytes of a request to a connection. It returns the response and its body.
 func send(t *testing.T, host string, request []byte) (*http.Response, []byte) {
 	t.Helper()
 	c, err := net.DialTimeout("tcp", host, maxWait)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// limitedServer answers through a limited listener and bodies.
+// limitedServer starts a server with limited connections and bodies, and returns its address.
 func limitedServer(t *testing.T, total, perAddr int, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -25,12 +25,12 @@ func limitedServer(t *testing.T, total, perAddr int, h http.Handler) string {
 	nobody := func(netip.Addr) bool { return false }
 	on := newConnLimiter(l, total, perAddr, nobody)
 	srv := &http.Server{Handler: newBodies(h, nobody), ConnState: on.state, ConnContext: withConn, ReadHeaderTimeout: time.Minute}
-	go func() { _ = srv.Serve(on) }() // ends with Close
+	go func() { _ = srv.Serve(on) }() // Serve returns when the server is closed
 	t.Cleanup(func() { _ = srv.Close() })
 	return l.Addr().String()
 }
 
-// from connects from an address and sends text.
+// from connects to a server from the local address addr and sends text.
 func from(t *testing.T, addr, to, text string) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}}
@@ -48,7 +48,7 @@ func from(t *testing.T, addr, to, text string) net.Conn {
 	return conn
 }
 
-// answered returns the status of the next answer; 0: the connection was closed.
+// answered returns the status of the next response, or 0 if the connection was closed.
 func answered(conn net.Conn) int {
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -76,8 +76,9 @@ func TestIdleConnectionsAreClosedAtTheLimit(t *testing.T) {
 	}
 }
 
-// A client reads the answer first, even if it sends its request late. Closing the connection does
-// not discard the answer, even with unread request data.
+// A client that sends its request late can still read the response. The server closes the
+// connection in a way that does not discard the response, even if it has not read all request
+// data.
 func TestRefusedClientReceivesTheResponseAfterItsRequest(t *testing.T) {
 	t.Parallel()
 	to := limitedServer(t, 3, 1, http.NotFoundHandler())
@@ -98,7 +99,7 @@ func TestRefusedClientReceivesTheResponseAfterItsRequest(t *testing.T) {
 	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"+strings.Repeat("x", 60000)); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(20 * time.Millisecond) // both the answer and the request data are unread
+	time.Sleep(20 * time.Millisecond) // wait until the response and the request data are in transit, both unread
 	if got := answered(conn); got != http.StatusServiceUnavailable {
 		t.Errorf("answered %d", got)
 	}
@@ -107,7 +108,7 @@ func TestRefusedClientReceivesTheResponseAfterItsRequest(t *testing.T) {
 	}
 }
 
-// eventuallyFull waits until 127.1.0.1 is refused.
+// eventuallyFull waits until the server refuses connections from 127.1.0.1.
 func eventuallyFull(t *testing.T, to string) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); answered(from(t, "127.1.0.1", to, getOne)) != http.StatusServiceUnavailable; {
@@ -139,8 +140,8 @@ func TestConnectionWithRunningRequestIsNotClosed(t *testing.T) {
 	}
 }
 
-// The server keeps a connection open for half a second after its last answer. Neither these
-// connections nor new bodies cause refusals of other addresses.
+// The server keeps a connection open for half a second after its last response. Neither these
+// connections nor new request bodies may cause refusals for other addresses.
 func TestFinishedConnectionsAreClosedAtTheLimit(t *testing.T) {
 	t.Parallel()
 	to := limitedServer(t, 64, 64, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -163,7 +164,7 @@ func TestFinishedConnectionsAreClosedAtTheLimit(t *testing.T) {
 					}
 					stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 					_, _ = io.WriteString(conn, request)
-					_, _ = io.Copy(io.Discard, conn) // until the server closes it
+					_, _ = io.Copy(io.Discard, conn) // wait until the server closes the connection
 					_ = conn.Close()
 					stop()
 				}
@@ -206,14 +207,14 @@ func TestLargeRequestBodiesPerClientAddressAreLimited(t *testing.T) {
 		for end := time.Now().Add(5 * time.Minute); ; {
 			conn := from(t, "127.1.0.1", to, head)
 			got := answered(conn)
-			_ = conn.Close() // otherwise the connection limit would apply
+			_ = conn.Close() // close it, because otherwise the connection limit would apply
 			if got == http.StatusServiceUnavailable {
 				return
 			}
 			if time.Now().After(end) {
 				t.Fatal("one more is never refused")
 			}
-			from(t, "127.1.0.1", to, large) // this upload may have taken the slot of another one
+			from(t, "127.1.0.1", to, large) // replace the upload whose slot the last request may have taken
 		}
 	}
 	eventuallyRefused(large + strings.Repeat("x", 65000))
@@ -257,7 +258,7 @@ func TestSlowUploadIsAbortedToAdmitAnotherClient(t *testing.T) {
 	}
 	late.release()
 	first.release()
-	first.release() // release after the eviction
+	first.release() // releasing a body that was evicted has no effect
 	if n := len(all.held); n > maxBodies-1 {
 		t.Errorf("%d places are taken", n)
 	}

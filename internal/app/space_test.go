@@ -13,7 +13,7 @@ import (
 	"cloudburst/client"
 )
 
-// logged is a log that can be read while it is written.
+// logged is a log buffer that can be read while the program writes to it.
 type logged struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -31,7 +31,8 @@ func (l *logged) count(text string) int {
 	return strings.Count(l.b.String(), text)
 }
 
-// TestNearlyFullDiskIsReportedWhileWritesContinue leaves less than an eighth of the space.
+// TestNearlyFullDiskIsReportedWhileWritesContinue fills the disk so that less than an eighth of
+// the space is free.
 func TestNearlyFullDiskIsReportedWhileWritesContinue(t *testing.T) {
 	t.Parallel()
 	dir := tmpfs(t, "16m")
@@ -59,7 +60,7 @@ func TestNearlyFullDiskIsReportedWhileWritesContinue(t *testing.T) {
 			t.Errorf("%s/healthz: %d", base, code)
 		}
 	}
-	// Space remains for these requests, so they are accepted.
+	// The disk still has space for these requests, so the server accepts them.
 	if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(feed, "yes")); code != 200 || !strings.Contains(body, `success="true"`) {
 		t.Errorf("pleaseNotify: %d %s", code, body)
 	}

@@ -19,9 +19,9 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// TestNotificationsAreNotRepeatedAfterStopDuringDelivery stops the program during 2,000 deliveries. It waits
-// for callbacks that take seconds. Only callbacks that take longer than the stop are notified
-// again.
+// TestNotificationsAreNotRepeatedAfterStopDuringDelivery stops the program during 2,000
+// deliveries. While stopping, the program waits for callbacks that take seconds. After a restart,
+// it may notify only callbacks again that took longer than the stop.
 func TestNotificationsAreNotRepeatedAfterStopDuringDelivery(t *testing.T) {
 	t.Parallel()
 	t.Run("all answer in time", func(t *testing.T) {
@@ -34,7 +34,8 @@ func TestNotificationsAreNotRepeatedAfterStopDuringDelivery(t *testing.T) {
 	})
 }
 
-// stopInTheMiddle stops and restarts the program. hung selects callbacks that outlast any stop.
+// stopInTheMiddle stops and restarts the program during deliveries. hung selects the callbacks
+// that take longer than any stop.
 func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	t.Helper()
 	const all, some = 2000, 300
@@ -140,7 +141,8 @@ func TestSecondSignalStopsServerImmediatelyWithoutDataLoss(t *testing.T) {
 	}
 }
 
-// silentCallbacks accept connections and never answer.
+// silentCallbacks starts n servers that accept connections and never answer. It returns their
+// base URLs.
 func silentCallbacks(t *testing.T, n int) (bases []string) {
 	t.Helper()
 	for i := range n {
@@ -156,7 +158,7 @@ func silentCallbacks(t *testing.T, n int) (bases []string) {
 				}
 				go func() {
 					defer conn.Close()
-					_, _ = io.Copy(io.Discard, conn) // until the other side stops
+					_, _ = io.Copy(io.Discard, conn) // read until the client closes the connection
 				}()
 			}
 		}()
@@ -166,7 +168,7 @@ func silentCallbacks(t *testing.T, n int) (bases []string) {
 	return bases
 }
 
-// leave removes the subscriptions of follow.
+// leave removes the subscriptions that follow added.
 func (c *manyCallbacks) leave(t *testing.T, r *running, feed string, n int) {
 	t.Helper()
 	for i := range n {
@@ -186,7 +188,7 @@ func (c *manyCallbacks) leave(t *testing.T, r *running, feed string, n int) {
 	}
 }
 
-// metric returns one metric of the program.
+// metric returns the value of one metric of the program.
 func (r *running) metric(name string) float64 {
 	r.t.Helper()
 	_, body := get(r.t, r.admin+"/metrics")
@@ -203,8 +205,8 @@ func (r *running) metric(name string) float64 {
 	return 0
 }
 
-// TestFailingCallbacksDoNotDelayOthers has 1,200 callbacks: a third answers, a third refuses
-// connections, and a third never answers.
+// TestFailingCallbacksDoNotDelayOthers has 1,200 callbacks. A third of them answers, a third
+// refuses connections, and a third never answers.
 func TestFailingCallbacksDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	const each, rounds = 400, 4
@@ -255,7 +257,7 @@ func TestFailingCallbacksDoNotDelayOthers(t *testing.T) {
 	wait(t, "no work and few goroutines remain", func() bool { return p.idle() && p.metric("go_goroutines") < quiet+50 })
 }
 
-// failing returns the callbacks whose last notification failed.
+// failing returns the callbacks whose last notification failed, as the program reports them.
 func (r *running) failing() (callbacks []string) {
 	r.t.Helper()
 	for after := ""; ; {
@@ -281,7 +283,7 @@ func (r *running) failing() (callbacks []string) {
 	}
 }
 
-// countIn counts the callbacks that belong to c.
+// countIn returns how many of the given callbacks belong to c.
 func (c *manyCallbacks) countIn(callbacks []string) (n int) {
 	for _, callback := range callbacks {
 		for _, base := range c.bases {
@@ -293,8 +295,8 @@ func (c *manyCallbacks) countIn(callbacks []string) (n int) {
 	return n
 }
 
-// TestSubscribersAreNotifiedOfChangeFoundDuringShutdown: the ping is acknowledged before the stop, and the feed
-// answers during it.
+// TestSubscribersAreNotifiedOfChangeFoundDuringShutdown sends a ping that is acknowledged before
+// the stop. The server of the feed answers only during the stop.
 func TestSubscribersAreNotifiedOfChangeFoundDuringShutdown(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -302,7 +304,7 @@ func TestSubscribersAreNotifiedOfChangeFoundDuringShutdown(t *testing.T) {
 	called, answer := make(chan struct{}, 10), make(chan struct{})
 	slowly := newCallbacks(t, 1, func(r *http.Request, _ string, _ int) {
 		called <- struct{}{}
-		select { // delays the stop
+		select { // a slow callback delays the stop
 		case <-time.After(4 * time.Second):
 		case <-r.Context().Done():
 		}

@@ -15,7 +15,8 @@ import (
 	"cloudburst/internal/conversation"
 )
 
-// threadBlocks returns the documents of the guide on threads, with other origins.
+// threadBlocks returns the documents in the guide on threads. It replaces the origins in these
+// documents by chat and you.
 func threadBlocks(t *testing.T, chat, you string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/guides/threads.md")
@@ -32,7 +33,7 @@ func threadBlocks(t *testing.T, chat, you string) []string {
 	return all
 }
 
-// hasLines checks that a document has the lines of an item, in any order.
+// hasLines checks that a document contains all lines of item, in any order.
 func hasLines(t *testing.T, what, document, item string) {
 	t.Helper()
 	for line := range strings.Lines(item) {
@@ -42,7 +43,8 @@ func hasLines(t *testing.T, what, document, item string) {
 	}
 }
 
-// TestExamplesOfThreadsGuideMatchTheProgram plays the exchange of the guide with a server that behaves as rss.chat.
+// TestExamplesOfThreadsGuideMatchTheProgram repeats the exchange in the guide with a server that
+// behaves like rss.chat.
 //
 // spec:source-namespace#comments
 func TestExamplesOfThreadsGuideMatchTheProgram(t *testing.T) {

@@ -24,8 +24,8 @@ import (
 
 const tlsName = "hub.test"
 
-// client trusts only the authority, resolves every name to the supervisor's sockets, and does not
-// follow redirects.
+// client returns an HTTP client that trusts only the authority in roots. It resolves every host
+// name to the supervisor's sockets, and does not follow redirects.
 func (s *supervisor) client(roots *x509.CertPool) *http.Client {
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		to := s.public.Addr()
@@ -128,8 +128,8 @@ func TestPlainHTTPRequestsAreRedirectedExceptRSSCloudEndpoints(t *testing.T) {
 	s.stop()
 }
 
-// TestProgramsRegisterAtTheCloudElementOfATLSServer starts a server with TLS and a plain listener,
-// registers at the <cloud> of a feed, and changes the feed.
+// TestProgramsRegisterAtTheCloudElementOfATLSServer starts a server with TLS and a plain
+// listener. It registers at the <cloud> element of a feed, and then changes the feed.
 func TestProgramsRegisterAtTheCloudElementOfATLSServer(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -186,7 +186,7 @@ func TestProgramsRegisterAtTheCloudElementOfATLSServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Programs of 2009 do not know https-post as a callback protocol.
+			// Programs from 2009 do not support https-post as a protocol for callbacks.
 			result, err := (&rsscloud.Client{HTTP: c}).PleaseNotify(t.Context(), cloud, rsscloud.Registration{
 				Protocol: rsscloud.HTTPPost, Domain: "localhost", Port: port, Path: "/notify", URLs: []string{feed},
 			})
@@ -201,7 +201,8 @@ func TestProgramsRegisterAtTheCloudElementOfATLSServer(t *testing.T) {
 	}
 }
 
-// filesFor writes a certificate for example.com and its key, and returns a pool that trusts it.
+// filesFor writes a certificate for example.com and its key to files in dir. It returns a pool
+// that trusts the certificate.
 func filesFor(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(nil)

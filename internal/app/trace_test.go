@@ -26,13 +26,13 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// collector receives traces as Jaeger does.
+// collector is a server that receives traces, as Jaeger does.
 type collector struct {
 	*httptest.Server
 	mu    sync.Mutex
 	spans []seenSpan
 	auth  string
-	raw   bytes.Buffer // all received bytes
+	raw   bytes.Buffer // all bytes that the server received
 }
 
 type seenSpan struct {
@@ -67,7 +67,7 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// keyValue is an attribute.
+// keyValue is the interface of an attribute of a span or resource.
 type keyValue interface {
 	comparable
 	GetKey() string
@@ -76,7 +76,7 @@ type keyValue interface {
 func attributesOf[T keyValue](list []T) map[string]string {
 	all := map[string]string{}
 	for _, kv := range list {
-		text, _ := json.Marshal(kv) // for messages only: a missing value fails below
+		text, _ := json.Marshal(kv) // the text is used only in messages; a missing value fails below
 		var v struct {
 			Value struct{ Value map[string]any }
 		}
@@ -92,7 +92,7 @@ func (s seenSpan) attr(name string) string { return attributesOf(s.Attributes)[n
 func (s seenSpan) parent() string          { return hex.EncodeToString(s.ParentSpanId) }
 func (s seenSpan) id() string              { return hex.EncodeToString(s.SpanId) }
 
-// named returns the spans of a name so far, in order of their start.
+// named returns the spans with a name that have arrived so far, in order of their start.
 func (c *collector) named(name string) []seenSpan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,14 +106,15 @@ func (c *collector) named(name string) []seenSpan {
 	return some
 }
 
-// await waits for n spans of a name.
+// await waits until n spans with a name have arrived.
 func (c *collector) await(t *testing.T, name string, n int) []seenSpan {
 	t.Helper()
 	wait(t, fmt.Sprintf("%d spans %s", n, name), func() bool { return len(c.named(name)) >= n })
 	return c.named(name)
 }
 
-// inOneTrace fails if a span ends before it begins or belongs to another trace than the first.
+// inOneTrace fails the test if a span ends before it begins, or if the spans belong to different
+// traces.
 func inOneTrace(t *testing.T, spans ...seenSpan) {
 	t.Helper()
 	for _, s := range spans {
@@ -181,7 +182,7 @@ func TestTraceOfAChangeCoversPingToLastDelivery(t *testing.T) {
 	}
 	sent := 0
 	for _, p := range pages {
-		for _, what := range []string{"sent", "failed", "parked"} { // a busy machine parks some
+		for _, what := range []string{"sent", "failed", "parked"} { // on a busy machine, the hub parks some of the deliveries
 			n, err := strconv.Atoi(p.attr("cloudburst." + what))
 			if err != nil {
 				t.Error(err)
@@ -220,7 +221,7 @@ func TestTraceOfAChangeCoversPingToLastDelivery(t *testing.T) {
 	})
 }
 
-// lockedBuffer is a log that is read while it is written.
+// lockedBuffer is a log buffer that can be read while the program writes to it.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -238,7 +239,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestTwoNodesShareATrace stops a node in the middle of a change; the other node continues.
+// TestTwoNodesShareATrace stops a node during the deliveries of a change. The other node
+// continues the deliveries.
 func TestTwoNodesShareATrace(t *testing.T) {
 	t.Parallel()
 	const all, before = 3000, 300

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestUnreadableTopicIsRefusedByEachProtocol subscribes to and pings a topic on a refused network
-// over each protocol.
+// TestUnreadableTopicIsRefusedByEachProtocol subscribes to a topic and pings it over each
+// protocol. The server must not access the topic's network.
 func TestUnreadableTopicIsRefusedByEachProtocol(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, nil)

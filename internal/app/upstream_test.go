@@ -10,7 +10,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// relay has r follow a feed and waits until its hub has confirmed.
+// relay makes r follow a feed at another hub, and waits until that hub has confirmed the
+// subscription.
 func (r *running) relay(t *testing.T, q client.RelayRequest) {
 	t.Helper()
 	c := &client.Client{Base: r.admin}
@@ -37,8 +38,8 @@ func (r *running) relay(t *testing.T, q client.RelayRequest) {
 	})
 }
 
-// TestChangeCascadesFromHubToHub has one program follow a feed at another. A ping at the first
-// reaches the subscribers of the second.
+// TestChangeCascadesFromHubToHub makes one program follow a feed at the hub of another program. A
+// ping at the first hub must reach the subscribers of the second hub.
 func TestChangeCascadesFromHubToHub(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -66,11 +67,11 @@ func TestChangeCascadesFromHubToHub(t *testing.T) {
 				q.Via, q.Hub = via, a.base+"/cnws"
 			}
 			b.relay(t, q)
-			wait(t, "the first hub has it on disk", func() bool { // the WebSub subscriber knows it a moment before
+			wait(t, "the first hub has it on disk", func() bool { // the subscriber's side is active a moment before the hub has stored the subscription
 				_, body := get(t, a.admin+"/v1/subscriptions")
 				return strings.Contains(body, `"callback"`)
 			})
-			wait(t, "the call during the subscription is handled", func() bool { // the verification call
+			wait(t, "the call during the subscription is handled", func() bool { // the call that verifies the subscription counts as a notification
 				_, body := get(t, b.admin+"/v1/log?kind=ping")
 				return via == "websub" || strings.Contains(body, `"notify-`)
 			})
@@ -92,7 +93,7 @@ func TestChangeCascadesFromHubToHub(t *testing.T) {
 			wait(t, "the second hub has delivered everything", func() bool {
 				return events("notify", `"kind":"notify"`) == events("check", ": version ")
 			})
-			for len(s.received) > 0 { // the first read counts as a change, too
+			for len(s.received) > 0 { // drop the notification that the first read of the feed causes
 				<-s.received
 			}
 			wait(t, "it is written that the hub spoke", func() bool {
@@ -143,7 +144,7 @@ func TestHubDoesNotSubscribeToItself(t *testing.T) {
 }
 
 // TestRelayResumesAfterRestartAtAnotherAddress restarts the subscribed program on another port.
-// It renews its subscription by itself.
+// The program must renew its subscription without a request from its operator.
 func TestRelayResumesAfterRestartAtAnotherAddress(t *testing.T) {
 	t.Parallel()
 	for via, path := range map[string]string{"rsscloud": "/rsscloud/pleaseNotify", "websub": "/hub"} {

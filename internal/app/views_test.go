@@ -20,12 +20,12 @@ import (
 	"cloudburst/internal/river"
 )
 
-// follower subscribes by rssCloud and WebSub and confirms every verification.
+// follower is a server that subscribes by rssCloud and WebSub, and confirms every verification.
 type follower struct {
 	*httptest.Server
 	mu       sync.Mutex
-	received []string // changed URLs, by rssCloud
-	bodies   []string // documents, by WebSub
+	received []string // URLs in rssCloud notifications
+	bodies   []string // documents in WebSub notifications
 }
 
 func newFollower(t *testing.T) *follower {
@@ -37,7 +37,7 @@ func newFollower(t *testing.T) *follower {
 			_, _ = io.WriteString(w, c)
 			return
 		}
-		body, _ := io.ReadAll(r.Body) // the test detects missing content
+		body, _ := io.ReadAll(r.Body) // an error is ignored, because the test detects missing content
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if r.URL.Path == "/websub" {
@@ -51,7 +51,7 @@ func newFollower(t *testing.T) *follower {
 	return f
 }
 
-// count returns the number of notifications by protocol.
+// count returns the number of notifications by each protocol.
 func (f *follower) count() (cloud, websub int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +72,7 @@ func send(t *testing.T, to string, form url.Values) string {
 	return fmt.Sprint(res.StatusCode, " ", string(body))
 }
 
-// follow subscribes to a URL by both protocols.
+// follow subscribes the server to a URL by both protocols.
 func (f *follower) follow(t *testing.T, a *App, address string) {
 	t.Helper()
 	u, err := url.Parse(f.URL)
@@ -97,7 +97,7 @@ func (f *follower) follow(t *testing.T, a *App, address string) {
 	f.mu.Unlock()
 }
 
-// signUp creates users and returns a function that posts as one of them.
+// signUp creates users. It returns a function that publishes a post of a user.
 func signUp(t *testing.T, a *App, names ...string) func(user, text string, categories ...string) author.Post {
 	t.Helper()
 	for _, name := range names {
@@ -118,7 +118,7 @@ func signUp(t *testing.T, a *App, names ...string) func(user, text string, categ
 	}
 }
 
-// rest waits until no delivery is pending.
+// rest waits until the hub has no pending delivery.
 func rest(t *testing.T, a *App) {
 	t.Helper()
 	until(t, "all deliveries are done", func() bool {
@@ -263,7 +263,7 @@ func TestServerOPMLListsEveryFeedWithPosts(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := signUp(t, a, "alice", "bob", "carol", "dave", "erin")
-	for _, user := range []string{"alice", "bob", "carol", "dave"} { // erin has no posts
+	for _, user := range []string{"alice", "bob", "carol", "dave"} { // erin is left out, because she has no posts
 		write(user, "words")
 	}
 	if _, err := a.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error { p.Title = "Alice & Co"; return nil }, "test"); err != nil {
@@ -443,7 +443,7 @@ func TestFeedsContainNewPublicURLAfterRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	for _, url := range []string{"http://new.example", "http://new.example"} { // the second start changes nothing
+	for _, url := range []string{"http://new.example", "http://new.example"} { // the second start must not change anything
 		run(url, func(t *testing.T, a *App) {
 			for _, user := range users[1:] {
 				until(t, user+" has the new address", func() bool { version, ok := names(t, a, user, url); return ok && version == 2 })

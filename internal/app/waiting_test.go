@@ -17,8 +17,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// node starts the program on a database and waits until it has written its addresses. Its output
-// is written to log.
+// node starts the program with a database, and waits until the program has written its addresses.
+// The output of the program goes to log.
 func node(t *testing.T, database string, log *lockedBuffer) *process {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,13 +28,14 @@ func node(t *testing.T, database string, log *lockedBuffer) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = p.cmd.Wait(); close(p.ended) }() // ProcessState has the result
+	go func() { _ = p.cmd.Wait(); close(p.ended) }() // the result is in ProcessState
 	t.Cleanup(p.kill)
 	p.base, p.admin = p.addr(dir, "listen.addr"), p.addr(dir, "admin.addr")
 	return p
 }
 
-// wantWaiting checks the answers of a node that waits for its database.
+// wantWaiting checks the responses of a node that waits for its database. The log must contain
+// reason.
 func (p *process) wantWaiting(log *lockedBuffer, reason string) {
 	p.t.Helper()
 	t := p.t
@@ -69,7 +70,7 @@ func (p *process) wantWaiting(log *lockedBuffer, reason string) {
 	}
 }
 
-// wantReady checks that a node is ready and that it logged its wait.
+// wantReady waits until a node is ready, and checks that the node logged its wait.
 func (p *process) wantReady(log *lockedBuffer) {
 	p.t.Helper()
 	wait(p.t, "it is ready", func() bool { code, _ := tryGet(p.base + "/readyz"); return code == http.StatusOK })
@@ -84,7 +85,7 @@ func (p *process) wantReady(log *lockedBuffer) {
 	}
 }
 
-// wantCleanExit checks that SIGTERM stops a node with status 0.
+// wantCleanExit stops a node with SIGTERM and checks that its exit status is 0.
 func (p *process) wantCleanExit() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)
@@ -93,7 +94,8 @@ func (p *process) wantCleanExit() {
 	}
 }
 
-// withPassword adds a password to a database URL; the cluster does not require one.
+// withPassword adds a password to the URL of a database. The database server does not require a
+// password.
 func withPassword(address string) string {
 	return strings.Replace(address, "cloudburst@", "cloudburst:geheim@", 1)
 }
@@ -120,7 +122,7 @@ func TestServerStartsBeforeTheDatabaseIsAvailable(t *testing.T) {
 	if err := cluster.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// Both create the tables at the same moment.
+	// Both nodes create the tables at the same time.
 	a.wantReady(&logs[0])
 	b.wantReady(&logs[1])
 	f, s := newFeed(t), newSubscriber(t)
@@ -151,7 +153,7 @@ func TestServerWaitsForMigratingNode(t *testing.T) {
 	if err := start(t, cfg).stop(); err != nil {
 		t.Fatal(err)
 	}
-	// The version of the tables is locked while this transaction is prepared.
+	// Until this transaction ends, it locks the table that contains the version of the tables.
 	storetest.Execute(t, database, "BEGIN; LOCK TABLE goose_db_version IN ACCESS EXCLUSIVE MODE; PREPARE TRANSACTION 'migration'")
 	var log, stopped lockedBuffer
 	p, q := node(t, withPassword(database), &log), node(t, withPassword(database), &stopped)
@@ -163,7 +165,7 @@ func TestServerWaitsForMigratingNode(t *testing.T) {
 	p.wantCleanExit()
 }
 
-// stalling is a proxy to a database that forwards nothing until it is opened.
+// stalling is a proxy for a database. It forwards nothing until the test opens it.
 type stalling struct {
 	net.Listener
 	open chan struct{}
@@ -187,14 +189,14 @@ func newStalling(t *testing.T, database string) (s *stalling, through string) {
 		case <-s.open:
 		case <-t.Context().Done():
 		}
-		_, _ = io.Copy(to, from) // until one side ends
+		_, _ = io.Copy(to, from) // copy until one side closes its connection
 	}
 	target := u.Host
 	group.Go(func() {
 		for {
 			near, err := l.Accept()
 			if err != nil {
-				return // closed
+				return // the listener is closed
 			}
 			far, err := net.Dial("tcp", target)
 			if err != nil {

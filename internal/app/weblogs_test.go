@@ -20,8 +20,8 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// pings calls the methods in its arguments with Python's standard library, with each valid number
-// of parameters, one less and one more.
+// pings is a Python program that calls the XML-RPC methods in its arguments. It calls each method
+// with all valid numbers of parameters, with one parameter too few, and with one too many.
 const pings = `
 import sys, xmlrpc.client
 base, site, page, feed = sys.argv[1:]
@@ -47,7 +47,7 @@ for path in "/RPC2", "/weblogUpdates", "/":
             sys.exit(f"{path} {args!r}: {got!r}")
 `
 
-// changes is changes.xml as a plain XML program reads it.
+// changes is the content of changes.xml as a simple XML parser reads it.
 type changes struct {
 	XMLName xml.Name
 	Version string `xml:"version,attr"`
@@ -71,7 +71,8 @@ func (r *running) changes(t *testing.T, path string) changes {
 	return c
 }
 
-// names reports whether a line of the list is about url and, unless it is "", feed.
+// names reports whether an entry of the list has this URL and, unless feed is "", the URL of this
+// feed.
 func (c changes) names(url, feed string) bool {
 	for _, s := range c.Sites {
 		if s.URL == url && (feed == "" || s.RSS == feed) {
@@ -113,13 +114,13 @@ func TestPythonClientPingsWithOneToFiveParameters(t *testing.T) {
 			t.Errorf("the extended ping is listed as %+v", l)
 		}
 	}
-	// The feed's own change may be listed too, at most once.
+	// The list may also contain the change of the feed itself, at most once.
 	if n != 18 || list.Count > before+19 {
 		t.Errorf("%d of 18 pings are listed, and the count rose by %d", n, list.Count-before)
 	}
 }
 
-// TestSitePingFindsTheFeedOfTheSite names a site in each way that a ping allows.
+// TestSitePingFindsTheFeedOfTheSite pings a site in all ways in which a ping can name it.
 func TestSitePingFindsTheFeedOfTheSite(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ link, ping string }{
@@ -238,7 +239,7 @@ func TestPingsOfEveryProtocolAreListed(t *testing.T) {
 	w.archived(t, feeds)
 }
 
-// begun returns the time of the list.
+// begun returns the time at which the list was created.
 func begun(t *testing.T, c changes) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC1123, c.Updated)
@@ -248,8 +249,8 @@ func begun(t *testing.T, c changes) time.Time {
 	return at
 }
 
-// archived searches the changes in the hourly archives. The hour may have changed meanwhile, so
-// the previous one counts too.
+// archived searches for the changes in the hourly archives. It also reads the previous hour,
+// because the hour may have ended since the changes.
 func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 	t.Helper()
 	now := time.Now().UTC()
@@ -267,7 +268,7 @@ func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 	}
 }
 
-// TestRecentChangesCanStateAgesInSeconds has two programs list the same moment.
+// TestRecentChangesCanStateAgesInSeconds makes two programs list the same change.
 func TestRecentChangesCanStateAgesInSeconds(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -297,7 +298,7 @@ func TestRefusedFormPingReturnsPageAndIsNotListed(t *testing.T) {
 		var body bytes.Buffer
 		_, err = body.ReadFrom(res.Body)
 		res.Body.Close()
-		bad := query != "" // without parameters it is the form
+		bad := query != "" // without parameters, the page is the form, which is a valid request
 		if err != nil || bad != (res.StatusCode >= 400 && res.StatusCode <= 499) || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") || !strings.Contains(body.String(), "<html") {
 			t.Errorf("%q: %d %s, %v", query, res.StatusCode, res.Header.Get("Content-Type"), err)
 		}

@@ -17,14 +17,15 @@ import (
 	"cloudburst/internal/config"
 )
 
-// mentionServer is a server with one author who exchanges webmentions.
+// mentionServer is a server with one author, who sends and receives webmentions.
 type mentionServer struct {
 	*running
 	*client.Client
 	user string
 }
 
-// newTalker starts a server. Rates of hosts do not matter here: all servers of a test are one host.
+// newTalker starts a mentionServer with one user. change may modify the configuration; nil: no
+// modification.
 func newTalker(t *testing.T, user string, change func(*config.Config)) *mentionServer {
 	t.Helper()
 	cfg := conf(t, t.TempDir())
@@ -49,7 +50,7 @@ func (w *mentionServer) of(user string) client.Conversation {
 	return client.Conversation{Client: w.Client, User: user}
 }
 
-// publish publishes a post that replies to a page, if there is one.
+// publish publishes a post. If replyTo is not empty, the post replies to that page.
 func (w *mentionServer) publish(user, source, replyTo string) client.Post {
 	w.t.Helper()
 	state := "published"
@@ -64,7 +65,7 @@ func (w *mentionServer) publish(user, source, replyTo string) client.Post {
 	return post
 }
 
-// reply waits for the only reply of a user in a state.
+// reply waits until a user has one reply in a state.
 func (w *mentionServer) reply(user, state string) (found client.Reply) {
 	w.t.Helper()
 	wait(w.t, "a reply is "+state, func() bool {
@@ -80,7 +81,7 @@ func (w *mentionServer) reply(user, state string) (found client.Reply) {
 	return found
 }
 
-// sent waits until the webmention of a post to a target is in a state.
+// sent waits until the webmention from a post to a target is in a state.
 func (w *mentionServer) sent(post int64, target, state string) (found client.SentWebmention) {
 	w.t.Helper()
 	wait(w.t, "the webmention is "+state, func() bool {
@@ -140,18 +141,18 @@ func TestTwoServersExchangeReplies(t *testing.T) {
 	if _, err := b.of("bob").Decide(t.Context(), r.ID, "trust"); err != nil {
 		t.Fatal(err)
 	}
-	// The other direction: bob answers the answer.
+	// In the other direction, bob replies to the answer.
 	back := b.publish("bob", "Thanks", answer.URL)
 	if r := a.reply("alice", "waiting"); r.Source != back.URL || r.Text != "Thanks" {
 		t.Errorf("received in return: %+v", r)
 	}
-	// A changed reply is sent again.
+	// When alice changes her reply, her server sends the webmention again.
 	text := "I do not agree"
 	if _, err := a.ChangePost(t.Context(), "alice", answer.ID, 0, client.PostChange{Source: &text}); err != nil {
 		t.Fatal(err)
 	}
 	wait(t, "the text changes", func() bool { return b.reply("bob", "approved").Text == text })
-	// A deleted one is removed.
+	// When alice deletes her reply, the reply is removed.
 	if _, err := a.DeletePost(t.Context(), "alice", answer.ID, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,8 @@ func TestPostsThatReplyToEachOtherCauseNoLoop(t *testing.T) {
 	if _, err := b.of("bob").Decide(t.Context(), b.reply("bob", "waiting").ID, "trust"); err != nil {
 		t.Fatal(err)
 	}
-	// The approved replies change both pages, but no post: nothing more is sent.
+	// The approved replies change both pages, but neither post, so no server sends another
+	// webmention.
 	for _, one := range []struct {
 		w      *mentionServer
 		post   int64
@@ -256,7 +258,7 @@ func TestOperatorDisablesWebmentions(t *testing.T) {
 	}
 }
 
-// source is a site that mentions a post, with the webmentions that it sends.
+// source is a site that mentions a post and sends webmentions for the post.
 type source struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -295,7 +297,7 @@ func (w *mentionServer) mention(from, to string, want int) {
 	}
 }
 
-// The checks are those of webmention.rocks for receivers.
+// The test runs the checks of webmention.rocks for receivers.
 func TestWebmentionReceiverPassesTheChecksOfWebmentionRocks(t *testing.T) {
 	t.Parallel()
 	w := newTalker(t, "alice", nil)
@@ -415,7 +417,8 @@ func TestWebmentionsToPrivateAddressesAreNotSent(t *testing.T) {
 	if len(asked) != 0 {
 		t.Error("an address inside was requested")
 	}
-	// A source inside is accepted, and dropped without a request.
+	// A webmention with a source at a private address is accepted, but dropped without a request
+	// to the source.
 	w.mention(s.URL+"/source", p.URL, http.StatusAccepted)
 	w.none("alice")
 	if len(asked) != 0 {
@@ -431,7 +434,7 @@ func TestWebmentionSourceThatRedirectsToAPrivateAddressIsDropped(t *testing.T) {
 		t.Skip("this system has one loopback address:", err)
 	}
 	inside := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }), ReadHeaderTimeout: time.Minute}
-	go func() { _ = inside.Serve(l) }() // until Close
+	go func() { _ = inside.Serve(l) }() // Serve returns when Close is called
 	t.Cleanup(func() { _ = inside.Close() })
 	redirected := make(chan bool, 10)
 	s := newSource(t, func(w http.ResponseWriter, r *http.Request) {
@@ -462,7 +465,8 @@ func TestWebmentionOfAPostIsSentAfterACrash(t *testing.T) {
 	first := spawn(t, dir)
 	first.addAlice()
 	first.kill()
-	// The post is on disk, and nothing was sent, as after a crash directly after the save.
+	// The post is on disk, and no webmention was sent: this is the state after a crash directly
+	// after the save.
 	a, err := app.Open(t.Context(), conf(t, dir), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

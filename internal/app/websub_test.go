@@ -21,7 +21,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// site serves changeable documents and counts their reads.
+// site is a server for documents that the test can change. It counts the requests for each
+// document.
 type site struct {
 	*httptest.Server
 
@@ -30,10 +31,10 @@ type site struct {
 	reads map[string]int
 }
 
-// page is one document. header contains name, value, name, value …; SITE and HUB in headers and
-// body are placeholders for two URLs.
+// page is one document of a site. header contains names and values in turn. In headers and body,
+// SITE and HUB are placeholders for the URLs of the site and of the hub.
 type page struct {
-	status int // 0: 200
+	status int // HTTP status; 0 means 200
 	header []string
 	body   string
 	hub    string
@@ -57,7 +58,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fill := strings.NewReplacer("SITE", s.URL, "HUB", p.hub)
-	w.Header()["Content-Type"] = nil // prevents content sniffing
+	w.Header()["Content-Type"] = nil // nil prevents net/http from guessing a content type
 	for i := 0; i+1 < len(p.header); i += 2 {
 		w.Header().Add(p.header[i], fill.Replace(p.header[i+1]))
 	}
@@ -85,13 +86,14 @@ func (s *site) count(path string) int {
 	return s.reads[path]
 }
 
-// recordingServer records every request completely. It confirms everything unless answer is set.
+// recordingServer records all requests with their bodies. It confirms every verification unless
+// answer is set.
 type recordingServer struct {
 	*httptest.Server
 
 	mu     sync.Mutex
 	came   []arrived
-	answer func(w http.ResponseWriter, r arrived, n int) // n counts the requests with this method from 1
+	answer func(w http.ResponseWriter, r arrived, n int) // n counts the requests with the same method from 1
 }
 
 func newRecordingServer(t *testing.T, answer func(w http.ResponseWriter, r arrived, n int)) *recordingServer {
@@ -105,7 +107,7 @@ func newRecordingServer(t *testing.T, answer func(w http.ResponseWriter, r arriv
 func (e *recordingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the sender is gone
+		return // the client has disconnected
 	}
 	a := arrived{r, body}
 	e.mu.Lock()
@@ -124,7 +126,7 @@ func (e *recordingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, a, n)
 }
 
-// confirm is the answer of a subscriber that confirms everything.
+// confirm answers a request as a subscriber that confirms every verification.
 func confirm(w http.ResponseWriter, r arrived, _ int) {
 	if all := r.URL.Query()["hub.challenge"]; len(all) > 0 {
 		_, _ = io.WriteString(w, all[len(all)-1])
@@ -137,21 +139,21 @@ func (e *recordingServer) answers(f func(w http.ResponseWriter, r arrived, n int
 	e.answer = f
 }
 
-// got returns the requests with a method, in order.
+// got returns the recorded requests with a method in the order of their arrival.
 func (e *recordingServer) got(method string) []arrived {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(e.came), func(a arrived) bool { return a.Method != method })
 }
 
-// await returns the requests with a method when there are n of them.
+// await waits until n requests with a method have arrived, and returns them.
 func (e *recordingServer) await(t *testing.T, method string, n int) []arrived {
 	t.Helper()
 	wait(t, fmt.Sprintf("%d times %s", n, method), func() bool { return len(e.got(method)) >= n })
 	return e.got(method)
 }
 
-// websubHub is the whole program with the helpers of WebSub subscribers and publishers.
+// websubHub is the whole program with helper methods for WebSub subscribers and publishers.
 type websubHub struct {
 	*running
 	*site
@@ -162,14 +164,15 @@ func newWebSubHub(t *testing.T, change func(*config.Config)) *websubHub {
 	cfg := conf(t, t.TempDir())
 	cfg.Hub.PingInterval, cfg.Hub.ClientRate, cfg.Hub.HostRate = time.Millisecond, 0, 0
 	cfg.Hub.Retry = slices.Repeat([]time.Duration{20 * time.Millisecond}, 8)
-	cfg.Hub.CallbackTimeout = 2 * time.Minute // the machine may be busy
+	cfg.Hub.CallbackTimeout = 2 * time.Minute // the timeout is long, because the machine may be busy
 	if change != nil {
 		change(&cfg)
 	}
 	return &websubHub{start(t, cfg), newSite(t)}
 }
 
-// ask sends a request to the hub; more is name, value, name, value …
+// ask sends a WebSub request to the hub. more contains names and values of further parameters in
+// turn.
 func (w *websubHub) ask(t *testing.T, mode, topic, callback string, more ...string) (int, string) {
 	t.Helper()
 	form := url.Values{"hub.mode": {mode}, "hub.topic": {topic}, "hub.callback": {callback}}
@@ -179,7 +182,7 @@ func (w *websubHub) ask(t *testing.T, mode, topic, callback string, more ...stri
 	return post(t, w.base+"/hub", form)
 }
 
-// accepts is like ask with the expected answer 202.
+// accepts is like ask, but fails the test unless the status is 202.
 func (w *websubHub) accepts(t *testing.T, mode, topic, callback string, more ...string) {
 	t.Helper()
 	if code, body := w.ask(t, mode, topic, callback, more...); code != http.StatusAccepted {
@@ -187,7 +190,7 @@ func (w *websubHub) accepts(t *testing.T, mode, topic, callback string, more ...
 	}
 }
 
-// subscribe sends a subscription request and waits until it is active.
+// subscribe sends a subscription request and waits until the subscription is active.
 func (w *websubHub) subscribe(t *testing.T, topic, callback string, more ...string) hub.Subscription {
 	t.Helper()
 	w.accepts(t, hub.ModeSubscribe, topic, callback, more...)
@@ -208,7 +211,7 @@ func (w *websubHub) subscription(t *testing.T, topic, callback string) (hub.Subs
 	return s, err == nil
 }
 
-// decided waits until every request is decided.
+// decided waits until the hub has decided all subscription requests.
 func (w *websubHub) decided(t *testing.T) {
 	t.Helper()
 	wait(t, "every request is decided", func() bool {
@@ -226,8 +229,8 @@ func (w *websubHub) publish(t *testing.T, topic string) {
 	w.rest(t)
 }
 
-// rest waits until no delivery is pending. It counts in the store, because the displayed count
-// may be older.
+// rest waits until no delivery is pending. It reads the count from the store, because the
+// displayed count may be out of date.
 func (r *running) rest(t *testing.T) {
 	t.Helper()
 	wait(t, "all subscribers are notified", func() bool {
@@ -242,7 +245,8 @@ func signatureOf(secret string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// same fails the test unless a delivery has this content, its type and its links.
+// same fails the test unless a delivery has this content, this content type, and the links of the
+// topic.
 func (w *websubHub) same(t *testing.T, d arrived, topic, contentType, body string) {
 	t.Helper()
 	if string(d.body) != body || d.Header.Get("Content-Type") != contentType {
@@ -254,7 +258,8 @@ func (w *websubHub) same(t *testing.T, d arrived, topic, contentType, body strin
 	}
 }
 
-// The checks of hubs on the public test site, by their numbers there.
+// The following tests are the checks of hubs at https://websub.rocks, in the order of their
+// numbers there.
 
 func TestWebSubRocks100SubscriberIsNotified(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// Requirements of hubs beyond the numbered checks of websub_test.go.
+// The following tests check requirements for hubs beyond the numbered checks in websub_test.go.
 
 func TestOnlyTheExactChallengeConfirmsASubscription(t *testing.T) {
 	t.Parallel()
@@ -143,7 +143,7 @@ func TestCallbackURLIsUsedByteForByte(t *testing.T) {
 		return path
 	}
 	for i, path := range paths {
-		// net/http provides the bytes of the request line.
+		// RequestURI contains the unchanged bytes of the request line.
 		rest, ok := strings.CutPrefix(asked[i].RequestURI, line(path))
 		if !ok || !strings.HasPrefix(strings.TrimLeft(rest, "?&"), "hub.mode=subscribe&hub.topic=") || len(rest)-len(strings.TrimLeft(rest, "?&")) > 1 {
 			t.Errorf("%q was asked as %q", path, asked[i].RequestURI)
@@ -198,8 +198,8 @@ func TestNotificationContainsTopicURLAsSubscribed(t *testing.T) {
 	}
 }
 
-// TestMovedTopicKeepsItsSubscriptions redirects a topic to another URL. The subscription keeps
-// the requested name.
+// TestMovedTopicKeepsItsSubscriptions redirects a topic to another URL. The subscriptions must
+// keep the URL that the subscribers requested.
 func TestMovedTopicKeepsItsSubscriptions(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 307, 308} {
@@ -210,14 +210,14 @@ func TestMovedTopicKeepsItsSubscriptions(t *testing.T) {
 		w.put("/new", page{header: []string{"Content-Type", "application/json", "Link", `<SITE/new>; rel="self"`}, body: `"two"`})
 		w.publish(t, topic)
 		w.same(t, e.await(t, "POST", 1)[0], topic, "application/json", `"two"`)
-		// From now on the new name is known too.
+		// From now on, the hub also accepts pings for the new URL.
 		w.put("/new", page{header: []string{"Content-Type", "application/json"}, body: `"three"`})
 		w.publish(t, w.URL+"/new")
 		w.same(t, e.await(t, "POST", 2)[1], topic, "application/json", `"three"`)
 	}
 }
 
-// TestTestFeedIsPublished follows the test feed as a WebSub subscriber does.
+// TestTestFeedIsPublished subscribes to the test feed by WebSub.
 func TestTestFeedIsPublished(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
@@ -269,7 +269,8 @@ func TestResponseStatusOfSubscriberDecidesAboutRetry(t *testing.T) {
 	fulltest.Long(t)
 	w, elsewhere := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	topic := w.text("/blog", "one")
-	// at answers deliveries with f; all other requests are verifications.
+	// at returns a server that answers deliveries with f. The server confirms all other requests,
+	// which are verifications.
 	at := func(f func(w http.ResponseWriter, n int)) *recordingServer {
 		return newRecordingServer(t, func(w http.ResponseWriter, r arrived, n int) {
 			if r.Method == http.MethodGet {
@@ -394,8 +395,8 @@ func TestHubEndpointServesPageToBrowsers(t *testing.T) {
 	}
 }
 
-// TestSecretAndCallbackOfASubscriberAreNotDisclosed searches for both in all public output, and for the secret
-// in the operator's usual output.
+// TestSecretAndCallbackOfASubscriberAreNotDisclosed searches all public output for a secret and a
+// callback. It also searches the operator's normal output for the secret.
 func TestSecretAndCallbackOfASubscriberAreNotDisclosed(t *testing.T) {
 	t.Parallel()
 	const secret, token = "zq-secret-zq", "zq-token-zq"
@@ -412,8 +413,8 @@ func TestSecretAndCallbackOfASubscriberAreNotDisclosed(t *testing.T) {
 		confirm(w, r, n)
 	})
 	topic := w.text("/blog", "one")
-	w.accepts(t, "subscribe", w.URL+"/missing", e.URL+"/"+token, "hub.secret", secret)  // denied
-	w.accepts(t, "subscribe", topic, "http://127.0.0.1:2/"+token, "hub.secret", secret) // never confirmed
+	w.accepts(t, "subscribe", w.URL+"/missing", e.URL+"/"+token, "hub.secret", secret)  // the hub denies this subscription
+	w.accepts(t, "subscribe", topic, "http://127.0.0.1:2/"+token, "hub.secret", secret) // this callback never confirms its subscription
 	w.accepts(t, "subscribe", topic, e.URL+"/"+token, "hub.secret", secret)
 	wait(t, "it is subscribed", func() bool { _, ok := w.subscription(t, topic, e.URL+"/"+token); return ok })
 	w.publish(t, topic)
@@ -428,7 +429,7 @@ func TestSecretAndCallbackOfASubscriberAreNotDisclosed(t *testing.T) {
 	}
 	for _, path := range public {
 		code, body := get(t, w.base+path)
-		body = strings.ReplaceAll(body, `value="`+token+`"`, "") // the client's own input
+		body = strings.ReplaceAll(body, `value="`+token+`"`, "") // remove the input of the client, which the page may repeat
 		if code != http.StatusOK || strings.Contains(body, secret) || strings.Contains(body, token) {
 			t.Errorf("%s: %d, shows the secret: %v, the callback: %v", path, code, strings.Contains(body, secret), strings.Contains(body, token))
 		}
@@ -446,7 +447,7 @@ func TestSecretAndCallbackOfASubscriberAreNotDisclosed(t *testing.T) {
 	}
 }
 
-// safeBuffer is a buffer for concurrent writers.
+// safeBuffer is a buffer that supports concurrent writers.
 type safeBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

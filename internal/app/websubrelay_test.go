@@ -16,10 +16,10 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// hubOf plays a hub that accepts every request and then verifies it.
+// hubOf is a server that acts as a hub. It accepts every request and then verifies the callback.
 type hubOf struct {
 	*recordingServer
-	asked chan websub.Subscription // subscriptions confirmed by the callback
+	asked chan websub.Subscription // subscriptions that the callback has confirmed
 }
 
 func newHubOf(t *testing.T, answer func(w http.ResponseWriter, r arrived, n int) bool) *hubOf {
@@ -33,7 +33,7 @@ func newHubOf(t *testing.T, answer func(w http.ResponseWriter, r arrived, n int)
 	return h
 }
 
-// take answers a request with 202 and then verifies the callback.
+// take answers a subscription request with 202 and then verifies the callback.
 func (h *hubOf) take(t *testing.T, w http.ResponseWriter, r arrived) {
 	q, err := websub.ParseRequest(r.body)
 	if err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
@@ -64,7 +64,8 @@ func fetched(url string) (code int, header http.Header, body string) {
 	return res.StatusCode, res.Header, string(b)
 }
 
-// deliver sends content to a callback as a hub does.
+// deliver sends a notification with content to a callback, as a hub does. It returns the status
+// of the response.
 func deliver(t *testing.T, callback, body, signature string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, callback, strings.NewReader(body))
@@ -84,10 +85,10 @@ func deliver(t *testing.T, callback, body, signature string) int {
 	return res.StatusCode
 }
 
-// The checks of subscribers on the public test site.
+// The following tests are the checks of subscribers at https://websub.rocks.
 
-// TestSubscriberDiscoversHubAndTopic has the program discover the hub in each kind of document
-// and checks its request to the hub.
+// TestSubscriberDiscoversHubAndTopic serves documents that name their hub in different ways. It
+// checks the request that the program sends to the hub.
 func TestSubscriberDiscoversHubAndTopic(t *testing.T) {
 	t.Parallel()
 	const (
@@ -101,9 +102,9 @@ func TestSubscriberDiscoversHubAndTopic(t *testing.T) {
 	for name, c := range map[string]struct {
 		header []string
 		body   string
-		at     string // source of the followed redirect; "": none
+		at     string // URL that redirects to the document; "": there is no redirect
 		status int
-		want   string // topic
+		want   string // topic that the program must request
 	}{
 		"100 in headers":         {[]string{"Content-Type", html, "Link", "<HUB/hub>; rel=hub", "Link", "<SITE/blog>; rel=self"}, "<html>", "", 0, "/blog"},
 		"in one header":          {[]string{"Content-Type", "text/plain", "Link", `<HUB/hub>; rel="hub", <SITE/blog>; rel="self"`}, "text", "", 0, "/blog"},
@@ -172,7 +173,8 @@ func TestSubscriberFollowsHubRedirect(t *testing.T) {
 	}
 }
 
-// TestRelayCallbackAcceptsValidAndRejectsInvalidRequests sends the program's callbacks valid and invalid requests of a hub.
+// TestRelayCallbackAcceptsValidAndRejectsInvalidRequests sends valid and invalid requests of a
+// hub to the program's callbacks.
 func TestRelayCallbackAcceptsValidAndRejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
 	w, h := newWebSubHub(t, nil), newHubOf(t, nil)
@@ -210,7 +212,7 @@ func TestRelayCallbackAcceptsValidAndRejectsInvalidRequests(t *testing.T) {
 	}
 }
 
-// spawnTrusting starts the program in a process that trusts the certificate of srv.
+// spawnTrusting starts the program in a process that trusts the TLS certificate of srv.
 func spawnTrusting(t *testing.T, srv *httptest.Server, args ...string) *process {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "roots.pem")
@@ -220,8 +222,8 @@ func spawnTrusting(t *testing.T, srv *httptest.Server, args ...string) *process 
 	return spawnWith(t, t.TempDir(), []string{"SSL_CERT_FILE=" + file}, args...)
 }
 
-// TestContentWithInvalidSignatureIsIgnored plays a hub over TLS, because only such hubs get a
-// secret, and counts the reads of the feed.
+// TestContentWithInvalidSignatureIsIgnored acts as a hub with TLS, because the program sends a
+// secret only to such hubs. It counts how often the program reads the feed.
 func TestContentWithInvalidSignatureIsIgnored(t *testing.T) {
 	t.Parallel()
 	asked := make(chan websub.Subscription, 10)
