@@ -72,7 +72,7 @@ func (a administering) unfollowAll(ctx context.Context, user string) error {
 	}
 	reader := a.owners.readerOf(user)
 	if reader == "" {
-		return nil // the store refuses to delete the first user
+		return nil // the first user owns the river of the server, and the store refuses to delete this user
 	}
 	all, err := a.river.Following(ctx, reader)
 	if err != nil {

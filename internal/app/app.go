@@ -43,7 +43,7 @@ const Version = "0.1.0"
 
 // App is the whole program. Create an App with [New] or [Open].
 type App struct {
-	Out     io.Writer        // receives the banner of Run; nil: no banner
+	Out     io.Writer        // writer that receives the banner of Run; nil: Run prints no banner
 	Service *systemd.Service // the service manager that started the program; nil: none
 
 	// OpenStore opens the store; nil: [store.Open]. Test harnesses set it to open a store that
@@ -68,7 +68,7 @@ type App struct {
 	admin     *admin.Admin
 
 	certificates lateCertificates
-	tracer       *trace.Tracer // nil: tracing is off
+	tracer       *trace.Tracer // exporter of traces; nil: tracing is off
 
 	client   *fetch.Client
 	sender   *fetch.Sender
@@ -80,7 +80,7 @@ type App struct {
 	owners   owners
 	space    space
 	probes   probes        // requests of this process to its own public URL
-	done     chan struct{} // closed when Run stops; ends live streams
+	done     chan struct{} // closed when Run stops, which ends live streams
 	draining atomic.Bool   // true when the server is about to stop: every response then closes its connection
 }
 

@@ -13,7 +13,7 @@ func busy() bool {
 	s := []metrics.Sample{{Name: "/sched/goroutines/runnable:goroutines"}}
 	metrics.Read(s)
 	if s[0].Value.Kind() != metrics.KindUint64 {
-		return false // the runtime has no such metric
+		return false // this version of the Go runtime does not have the metric
 	}
 	return s[0].Value.Uint64() > uint64(maxWaiting*runtime.GOMAXPROCS(0))
 }

@@ -39,7 +39,7 @@ const drainTick = 5 * time.Millisecond
 const (
 	refusingFor   = 5 * time.Second // maximum duration of a refused connection
 	refusedAtOnce = 64              // maximum number of refused connections whose request is read before the answer; further ones get the answer at once
-	tlsHandshake  = 22              // first byte of a TLS connection
+	tlsHandshake  = 22              // first byte that a TLS client sends
 )
 
 const busyAnswer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 44\r\nConnection: close\r\n\r\nToo many connections; please try again soon\n"

@@ -50,7 +50,7 @@ type hosted struct {
 	notifier   *publish.Notifier // notifies subscribers of the documents that users save
 	late       chan struct{}     // signals that the notification about a version failed
 	audience   *audience.Audience
-	files      *upload.Files // files attached to posts
+	files      *upload.Files // storage of the files that users attach to posts
 	layer      *syndicate.Layer
 
 	conversation  *conversation.Conversation

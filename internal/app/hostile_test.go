@@ -350,8 +350,8 @@ func TestPrivateNetworkTopicIsRefusedWithReason(t *testing.T) {
 	r.wantNoState(t)
 }
 
-// TestEndlessRequestBodiesAreAborted sends requests to each endpoint, of whose bodies only one
-// byte arrives.
+// TestEndlessRequestBodiesAreAborted sends each endpoint a request whose body stops after one
+// byte.
 func TestEndlessRequestBodiesAreAborted(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)

@@ -69,7 +69,7 @@ const (
 	endableNow
 )
 
-// endable returns whether the connection may be closed at now.
+// endable returns whether the connection may be closed at the time now.
 func (c *limitedConn) endable(now time.Time) endable {
 	if c.waits {
 		return endableNow

@@ -27,10 +27,10 @@ type Request struct {
 	Operator   bool  // true: the server's operator adds the feed, so the feed limit is MaxOfOperator
 }
 
-// Choice is one feed of a page that has several.
+// Choice is one of several feeds that a page links to.
 type Choice = location.Choice
 
-// Added is the result of a Request.
+// Added is the result of Add.
 type Added struct {
 	Followed
 	New     bool     // true if the user did not follow the feed before
@@ -112,7 +112,8 @@ func newAddition(r *River, q Request) (*addition, error) {
 	return a, nil
 }
 
-// followKnown follows the source that exists at url, if the user may share it.
+// followKnown makes the user follow the source that exists at url. ok is false if there is no
+// source that the user may use.
 //
 // spec:cloudburst#river-add-reads-once
 func (a *addition) followKnown(ctx context.Context, url string) (done Added, ok bool, err error) {
@@ -136,7 +137,8 @@ func (a *addition) followKnown(ctx context.Context, url string) (done Added, ok 
 	return done, true, err
 }
 
-// fetchNew fetches url and follows the feed, or the feed of the page, that it finds.
+// fetchNew fetches url. If the response is a feed, fetchNew follows it. If the response is a
+// page, fetchNew follows the feed of the page.
 func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
 	a.origin = location.Origin(url)
 	s := a.newSource(url)
@@ -246,7 +248,8 @@ func (a *addition) follow(ctx context.Context, s Source) (Added, error) {
 	return Added{Followed: f, New: len(fresh) == 1 && fresh[0]}, err
 }
 
-// findFollowed returns a user's subscription to a source, or fault.NotFound.
+// findFollowed returns a user's subscription to a source. fault.NotFound: the user does not
+// follow the source.
 func (r *River) findFollowed(ctx context.Context, user string, source int64) (Followed, error) {
 	list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, SourceID: source, Limit: 1})
 	if err != nil {

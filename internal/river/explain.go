@@ -24,7 +24,7 @@ type Explanation struct {
 	Notes    []string // sentences about unusual conditions: moved, gone, failing, insecure, truncated …
 }
 
-// Explain returns the explanation of a source, or fault.NotFound.
+// Explain returns the explanation of a source. fault.NotFound: the source does not exist.
 func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	r.Init()
 	s, err := r.Store.Source(ctx, id)
@@ -101,8 +101,8 @@ func lastPush(p *PushState, checks []Check) time.Time {
 	return time.Time{}
 }
 
-// trustOf returns how many changes the hubs announced and the consequence for the plan. planned is
-// true when the next check was planned with push.
+// trustOf returns a sentence that states how many changes the hubs announced, and how this
+// affects the plan. planned is true if the current plan relies on push.
 //
 // spec:cloudburst#river-hub-trust
 func trustOf(s *Source, planned bool, states []PushState, now time.Time) string {

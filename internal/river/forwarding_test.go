@@ -171,7 +171,7 @@ func TestOnlyNewItemsAreForwardedInOrder(t *testing.T) {
 		if d := cmp.Diff([]string{"all.example/: x", "other.example/: x", "post.example/: x"}, compactSorted(strings.Split(c.received(), "\n"))); d != "" {
 			t.Error(d)
 		}
-		// An edited item is not a new item.
+		// An edited item does not count as a new item, so it is not forwarded.
 		h.publish(feedURL, "c=changed", "b", "old")
 		if got := c.received(); got != "" {
 			t.Errorf("forwarded an edit: %s", got)
@@ -294,7 +294,7 @@ func TestForwardingContinuesAfterCrashAndStop(t *testing.T) {
 		if last := got[len(got)-1]; !strings.HasPrefix(got[0], "a.example/: a") || !strings.HasSuffix(last, "b") || len(got) > 5 {
 			t.Errorf("after the crash: %q", got)
 		}
-		// The program stops while it sends.
+		// The program stops while it sends items.
 		c.hold = make(chan struct{})
 		h.publish(feedURL, "d", "b", "a", "old")
 		h.stop()

@@ -191,7 +191,7 @@ func TestConsentRequestsToSilentWebhookAreLimited(t *testing.T) {
 func TestConsentRequestsAreLimitedPerDay(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
-		// Many users use one mailbox, in many spellings.
+		// Many users forward to the same mailbox, which they spell in different ways.
 		for i := range 8 {
 			h.putForwarding(forward.Forwarding{Reader: fmt.Sprint("reader", i), Via: forward.ViaEmail, Target: fmt.Sprintf("Vic+%d@x.example", i)})
 		}
@@ -199,7 +199,7 @@ func TestConsentRequestsAreLimitedPerDay(t *testing.T) {
 		if got := strings.Fields(c.consentRequests()); len(got) != 3 {
 			t.Errorf("one mailbox got %d mails: %v", len(got), got)
 		}
-		// One user uses many mailboxes.
+		// One user forwards to many mailboxes.
 		for i := range 30 {
 			h.mailTo(fmt.Sprintf("m%d@y.example", i))
 		}

@@ -329,7 +329,7 @@ func (h *hubs) set(states ...river.PushState) {
 // ctx is an alias that shortens the signatures of store methods.
 type ctx = context.Context
 
-// followAs adds a subscription of a user to a feed.
+// followAs makes a user follow a feed.
 func (w *harness) followAs(user, url string) {
 	w.t.Helper()
 	now := time.Now().UTC()

@@ -54,8 +54,8 @@ func (r *River) Mark(ctx context.Context, user string, ids []int64, read, starre
 	return n, err
 }
 
-// MarkAllRead marks as read all items up to a time (zero or a future time: now). It marks the
-// items of one source, of one category, or of all sources.
+// MarkAllRead marks all items up to the time to as read; zero or a future time means now. It
+// marks the items of one source, of one category, or of all sources.
 func (r *River) MarkAllRead(ctx context.Context, user string, source int64, category string, to time.Time) error {
 	r.Init()
 	now := r.now()

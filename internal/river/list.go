@@ -51,7 +51,7 @@ type ReadingList struct {
 	URL      string
 	Title    string
 	Category string        // category of all feeds in the list, in addition to the list's own folders; "": none
-	State    polling.State // state of the document's checks
+	State    polling.State // state of the checks of the document
 	Feeds    int           // number of feeds in the document at the last check
 	ReadAt   time.Time
 	NextAt   time.Time // when the next check is due, or when the claim ends

@@ -26,11 +26,11 @@ type NextCheck struct {
 // NextState is the kind of a NextCheck.
 type NextState int
 
-// The kinds of a NextCheck.
+// Values of NextCheck.State.
 const (
 	NextNever   NextState = iota // the source is not checked any more
 	NextRunning                  // a check is running
-	NextDue                      // the check starts as soon as the host has a free slot
+	NextDue                      // the check starts when the host has a free slot
 	NextPlanned
 )
 

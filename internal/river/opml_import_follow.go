@@ -135,7 +135,7 @@ func (r importer) newBatchFollower(ctx context.Context, user string, operator bo
 	return &batchFollower{River: r.River, ctx: ctx, user: user, limit: maxFeeds(r.River, operator), mine: mine}, err
 }
 
-// follows reports whether the user follows a source now.
+// follows reports whether the user follows a source, including sources that this import added.
 func (t *batchFollower) follows(id int64) bool {
 	_, yes := t.mine[id]
 	return yes || t.added.has(id)

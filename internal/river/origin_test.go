@@ -147,7 +147,7 @@ func (o *originRun) push() {
 	o.t.Error("no push was accepted in 20 seconds")
 }
 
-// replace stops the program and starts it again.
+// replace stops the program and starts it again, which replaces its process.
 func (o *originRun) replace() {
 	o.stop()
 	o.mu.Lock()

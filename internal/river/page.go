@@ -51,7 +51,7 @@ func (a *addition) fromPage(ctx context.Context, s Source, got fetchResult) (Add
 	}
 	switch {
 	case main == 1 || main > 1 && a.Options.Own != nil && a.Options.Own(got.res.URL):
-		return a.followOnly(ctx, sure[0].URL, where) // pages of this server link to their own feed first
+		return a.followOnly(ctx, sure[0].URL, where) // a page of this server links to its own feed first, so sure[0] is the right feed
 	case a.q.First && len(sure) > 0:
 		return a.followFirst(ctx, sure, where)
 	case len(sure) > 0:

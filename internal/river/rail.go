@@ -4,7 +4,7 @@ import "context"
 
 // RailFeed is a followed feed, with the data that the list of feeds on a river page displays.
 type RailFeed struct {
-	ID         int64    // ID of the source
+	ID         int64    // ID of the feed's source
 	Title      string   // title that the user chose, else the title of the feed, else its URL
 	Icon       string   // URL of an image that the feed declares; "": none
 	Categories []string // categories that the user gave the feed, in alphabetical order

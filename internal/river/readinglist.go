@@ -33,7 +33,7 @@ func newList(user, url string, now time.Time) ReadingList {
 	return ReadingList{ID: text.ID("list\x00" + user + "\x00" + url), Reader: user, URL: url, State: polling.New(url, now), NextAt: now}
 }
 
-// ReadingLists lists the reading lists of a user.
+// ReadingLists lists the reading lists that a user follows, including lists within other lists.
 func (r *River) ReadingLists(ctx context.Context, user string) ([]ReadingList, error) {
 	r.Init()
 	return r.Store.ReadingLists(ctx, user)

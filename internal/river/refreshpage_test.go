@@ -11,7 +11,8 @@ import (
 	"cloudburst/internal/river"
 )
 
-// refreshPage returns a page that redirects by <meta>.
+// refreshPage returns a page that redirects to another URL by <meta http-equiv="refresh">. more
+// is added to the head.
 func refreshPage(to, more string) http.HandlerFunc {
 	return doc(`<!doctype html><html><head><meta http-equiv="refresh" content="0; url=` + to + `">` + more + `</head><body>Moved.</body></html>`)
 }

@@ -33,7 +33,7 @@ const maxReason = 160 // maximum number of characters of a server's own explanat
 type fetchResult struct {
 	at       time.Time            // when the request was sent
 	took     time.Duration        // time until the whole response was read
-	cause    polling.Cause        // cause of the check
+	cause    polling.Cause        // why the source is checked
 	asked    polling.CheckRequest // whether the request was conditional or in full, and the reason
 	res      *fetch.Response      // the response; nil: there is no response
 	err      error                // why there is no response; nil if there is one

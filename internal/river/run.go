@@ -164,7 +164,7 @@ func (r *River) Run(ctx context.Context) error {
 type runner struct{ *River }
 
 // recover releases the claims of an earlier run and reads the highest sequence number. It retries
-// until the database is available, and returns false when ctx ends.
+// until the database is available. It returns false if ctx ends first.
 func (r runner) recover(ctx context.Context) bool {
 	for {
 		now := r.now()

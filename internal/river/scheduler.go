@@ -83,7 +83,8 @@ func (sc *scheduler) free() int {
 	return max(200, 4*sc.o.AtOnce) - len(sc.waiting)
 }
 
-// host returns the entry of a host. The caller holds the lock.
+// host returns the entry of a host, and creates it if necessary. The caller must hold the lock
+// mu.
 func (sc *scheduler) host(key string) *host {
 	h := sc.hosts[key]
 	if h == nil {
@@ -201,7 +202,7 @@ func endOfSkip(s *Source, now time.Time) time.Time {
 	return s.State.Allowed(now, float64(s.ID&0xffff)/0x10000).Truncate(time.Millisecond)
 }
 
-// followsUp reports whether the follow-up check for a recent announced change is due.
+// followsUp reports whether a follow-up check of a recently announced change is due.
 func (s *Source) followsUp(now time.Time) bool {
 	st := &s.State
 	return st.Evidence.Recent && st.FollowUpAt.Before(st.NextAt) && polling.DueFor(*st, now) == polling.FollowUp

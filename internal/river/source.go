@@ -15,22 +15,22 @@ import (
 // Source is one feed, which is checked once for all users who follow it.
 type Source struct {
 	ID            int64          // SourceID of the first URL; a random number for a source with a Login
-	URL           string         // current URL, equal to State.URL
+	URL           string         // current URL of the feed, equal to State.URL
 	Login         Login          // login at the feed's server; zero: none
-	State         polling.State  // everything that the next check needs
+	State         polling.State  // data that the next check needs
 	About         About          // metadata that the feed declares
 	PushEndpoints []PushEndpoint // endpoints where the feed offers push notifications
 	Topic         string         // URL that the feed declares as its own (rel=self); "": none
 	Last          []Known        // items of the last document, in the order of the document
 
 	Items     int64     // number of stored items
-	NewestAt  time.Time // At of the newest stored item; zero: none
+	NewestAt  time.Time // Item.At of the newest stored item; zero: there are no items
 	Readers   int64     // number of users who follow the source; 0: the source is not checked
 	CreatedAt time.Time
 
 	NextAt    time.Time // when the next check is due, or when the claim ends; zero: never
 	Claim     int64     // fencing token of the running check; 0: no check is running
-	PushedAt  time.Time // time of a push that no check has handled yet; zero: none
+	PushedAt  time.Time // time of a push that no check has handled yet; zero: there is no such push
 	PushedVia string    // protocol or endpoint by which the push arrived
 }
 
@@ -52,10 +52,10 @@ type (
 	PushEndpoint = item.PushEndpoint
 )
 
-// Login is a login at the server of a feed; see package location.
+// Login contains the data for signing in at the server of a feed; see package location.
 type Login = location.Login
 
-// Kinds of Login.
+// Values of Login.Kind.
 const (
 	LoginBasic  = location.Basic
 	LoginToken  = location.Token // sent as "Authorization: Bearer"
@@ -74,16 +74,16 @@ func ItemID(source int64, guid string) int64 { return item.ID(source, guid) }
 type Check struct {
 	At        time.Time       `json:"at"`
 	Took      time.Duration   `json:"took_ns"`
-	Cause     polling.Cause   `json:"cause,omitempty"`     // "": a planned check
-	Via       string          `json:"door,omitempty"`      // the endpoint or protocol by which a push arrived; "": no push
+	Cause     polling.Cause   `json:"cause,omitempty"`     // why the source was checked; "": the check was planned
+	Via       string          `json:"door,omitempty"`      // endpoint or protocol by which a push arrived; "": no push caused the check
 	Asked     string          `json:"asked,omitempty"`     // AskedConditionally or AskedInFull; "": no request was sent
 	AskedWhy  string          `json:"asked_why,omitempty"` // why the feed was requested in full, as a clause
 	URL       string          `json:"url"`
 	Status    int             `json:"status,omitempty"` // HTTP status of the response; 0: no response
 	Outcome   polling.Outcome `json:"outcome"`
-	Text      string          `json:"text"`          // the outcome in one sentence
-	Next      time.Time       `json:"next,omitzero"` // when the next check is planned
-	Why       string          `json:"why,omitempty"` // the reason for Next
+	Text      string          `json:"text"`          // result of the check in one sentence
+	Next      time.Time       `json:"next,omitzero"` // time of the next planned check
+	Why       string          `json:"why,omitempty"` // why the next check is planned for the time Next
 	New       int             `json:"new,omitempty"` // number of new items
 	Edited    int             `json:"edited,omitempty"`
 	Withdrawn int             `json:"withdrawn,omitempty"`
@@ -103,7 +103,7 @@ const (
 // independent of the protocol packages.
 type Host = polling.Host
 
-// Host returns the key under which the state of the source's host is stored.
+// Host returns the key of the source's host, under which the store keeps the state of the host.
 func (s *Source) Host() string { return polling.HostOf(s.State.URL) }
 
 // KeptChecks is the number of checks that are stored per source.

@@ -41,7 +41,7 @@ type SourceStore interface {
 	// SourceTitles returns the titles of sources without a Login. The key is the source's current
 	// URL, which is one of at most 1,000 urls. The result has no entry for a URL without a title.
 	SourceTitles(ctx context.Context, urls []string) (map[string]string, error)
-	// Sources lists sources in order of URL, without Last.
+	// Sources lists sources in order of URL. The field Last of the sources is not set.
 	Sources(ctx context.Context, q SourceQuery) ([]Source, error)
 	// ChangeSource passes one source to change, with exclusive access, and writes the State,
 	// NextAt and Login that change set. If change returns an error, ChangeSource writes nothing
@@ -122,7 +122,7 @@ type Saved struct {
 	// Withdrawn contains the stored items that the feed removed. Only ID, Seq and WithdrawnAt are
 	// written; other fields stay. Items that are not stored are skipped.
 	Withdrawn []Item
-	Host      *polling.Host // new state of the host; nil: unchanged
+	Host      *polling.Host // new state of the host; nil: the state did not change
 	Now       time.Time
 }
 
@@ -192,7 +192,7 @@ type CategoryStore interface {
 	// RenameCategory renames a category. If the new name exists, both categories are merged.
 	// fault.NotFound: the category does not exist.
 	RenameCategory(ctx context.Context, user, from, to string) error
-	// DropCategory removes a category; its sources stay followed.
+	// DropCategory removes a category. The user still follows its sources.
 	DropCategory(ctx context.Context, user, name string) error
 }
 
@@ -204,8 +204,8 @@ type SubscriptionQuery struct {
 	ListID   int64
 	Match    string // substring of the URL or title
 	Broken   bool   // only sources that are failing, gone or moved
-	Unread   bool   // also count unread items
-	None     bool   // only subscriptions without a category
+	Unread   bool   // true: also count unread items
+	None     bool   // true: only subscriptions without a category
 	Waiting  bool   // only sources that were never checked (State.CheckedAt is zero)
 	Next     bool   // also set Followed.Next; only River.Subscriptions supports this
 	Sort     SubscriptionSort
@@ -217,13 +217,13 @@ type SubscriptionQuery struct {
 // sorted by name.
 type SubscriptionSort string
 
-// The orders of subscriptions.
+// Values of SubscriptionSort.
 const (
-	SortName    SubscriptionSort = ""        // by name
-	SortNewest  SubscriptionSort = "newest"  // by the newest item, the latest first
+	SortName    SubscriptionSort = ""        // by name, in ascending order
+	SortNewest  SubscriptionSort = "newest"  // by the time of the newest item, the latest first
 	SortUnread  SubscriptionSort = "unread"  // by the number of unread items, the highest first
 	SortFailure SubscriptionSort = "failure" // failing and gone sources first, in order of their last check
-	SortAdded   SubscriptionSort = "added"   // by the time at which the user added them, the latest first
+	SortAdded   SubscriptionSort = "added"   // by the time at which the user added the feed, the latest first
 )
 
 // ItemStore stores items and marks.
@@ -258,11 +258,11 @@ type CountStore interface {
 	// CountUnread returns the number of unread items and the newest At for each source of a user,
 	// by source ID. Sources without unread items are left out.
 	CountUnread(ctx context.Context, user string) (map[int64]Unread, error)
-	// RiverRail lists the feeds that a user follows by title, regardless of case.
+	// RiverRail lists the feeds that a user follows, sorted by title regardless of case.
 	RiverRail(ctx context.Context, user string) ([]RailFeed, error)
 }
 
-// Unread is the unread count of a source.
+// Unread contains the number of unread items of a source, and the time of the newest one.
 type Unread struct {
 	Items  int64
 	Newest time.Time

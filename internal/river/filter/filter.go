@@ -1,6 +1,7 @@
-// Package filter decides what a user's rules do with the items of their feeds: hide, mark as read,
-// star or forward. It has no access to the store or the clock. [Rule.Check] checks a rule, [Compile]
-// prepares it, and [Combine] combines the rules that match an item.
+// Package filter decides what a user's rules do with the items of their feeds: hide, mark as
+// read, star or forward. The package accesses neither the store nor the clock. [Rule.Check]
+// validates a rule, [Compile] prepares the rule, and [Combine] combines the rules that match an
+// item.
 package filter
 
 import (
@@ -58,7 +59,7 @@ type Condition struct {
 	Values []string `json:"values"`
 }
 
-// Actions are applied to each item that matches a rule.
+// Actions contains what a rule does with each item that matches.
 type Actions struct {
 	Hide    bool  `json:"hide,omitempty"` // the item is hidden everywhere and counts as read
 	Read    bool  `json:"read,omitempty"`
@@ -66,7 +67,7 @@ type Actions struct {
 	Forward int64 `json:"forward,string,omitempty"` // ID of the forwarding that sends the matching new items; 0: none
 }
 
-// Rule is one rule of a user. It applies to items that match all of its conditions.
+// Rule is one rule of a user. The rule applies to items that match all of its conditions.
 type Rule struct {
 	ID         int64
 	Reader     string
@@ -157,7 +158,7 @@ func (c *Condition) check() error {
 	return nil
 }
 
-// clean removes empty values and duplicates, and the space around values.
+// clean trims values, and removes empty values and duplicates.
 func clean(values []string, op string) (out []string) {
 	for _, v := range values {
 		v = strings.ToValidUTF8(strings.ReplaceAll(v, "\x00", ""), "\uFFFD")
@@ -171,7 +172,7 @@ func clean(values []string, op string) (out []string) {
 	return out
 }
 
-// CheckAll returns an error if the rules of a user are too many or too large together.
+// CheckAll returns an error if a user has too many rules, or if all rules together are too large.
 func CheckAll(rules []Rule) error {
 	values, programs := 0, 0
 	for i := range rules {

@@ -28,7 +28,7 @@ type Subject struct {
 	folded map[string][]string
 }
 
-// NewSubject prepares an item.
+// NewSubject prepares an item for comparison with several rules.
 func NewSubject(it Item) *Subject { return &Subject{item: it, folded: map[string][]string{}} }
 
 // raw returns the texts of a field, unchanged.
@@ -48,7 +48,7 @@ func (s *Subject) raw(field string) []string {
 	return []string{s.item.Title, s.item.Text}
 }
 
-// fold returns the texts of a field in lowercase, with single spaces.
+// fold returns the texts of a field in lowercase and with single spaces.
 func (s *Subject) fold(field string) []string {
 	list, ok := s.folded[field]
 	if !ok {
@@ -74,7 +74,7 @@ type compiled struct {
 	size    int // number of instructions of pattern
 }
 
-// Compile prepares a rule that passed Check.
+// Compile prepares a rule for matching. Rule.Check must have accepted the rule.
 func Compile(r *Rule) (*Compiled, error) {
 	c := &Compiled{}
 	for _, cond := range r.Conditions {

@@ -36,7 +36,7 @@ type Store interface {
 	// MoveFilter swaps a filter with the next one (down) or the previous one. fault.NotFound: the
 	// filter does not exist.
 	MoveFilter(ctx context.Context, user string, id int64, down bool) error
-	// ShowHidden shows hidden items again. They stay read.
+	// ShowHidden shows hidden items again. The items stay read.
 	ShowHidden(ctx context.Context, user string, ids []int64) error
 	// ApplyFilters does the next step of pending work on existing items. It either applies a
 	// filter to the next limit items, or shows up to limit items again that a removed filter hid.
@@ -54,7 +54,7 @@ type Query struct {
 	Limit    int
 }
 
-// Filters manages the filters of users. Every field must be set.
+// Filters manages the filters of users. All fields must be set.
 type Filters struct {
 	Store Store
 	Now   func() time.Time // current time in UTC, with millisecond precision

@@ -1,5 +1,6 @@
-// Package forward forwards new items of a river to webhooks, mailboxes and Mastodon servers, once
-// their recipients agree. A [Forwarding] is one user's order to forward items to one target.
+// Package forward forwards new items of a river to webhooks, mailboxes and Mastodon servers,
+// after the recipients have agreed. A [Forwarding] contains a user's settings for forwarding
+// items to one target.
 package forward
 
 import (
@@ -23,7 +24,7 @@ const (
 // Values of Forwarding.State.
 const (
 	ForwardingWaiting   = "waiting"   // the recipient has not agreed yet: nothing is forwarded
-	ForwardingConfirmed = "confirmed" // the recipient agreed
+	ForwardingConfirmed = "confirmed" // the recipient agreed: new items are forwarded
 	ForwardingEnded     = "ended"     // the recipient ended the forwarding
 )
 

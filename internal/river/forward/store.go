@@ -25,14 +25,16 @@ type Store interface {
 	// ClaimForwardings claims due forwardings that have queued items or whose recipient is to be
 	// asked for consent.
 	ClaimForwardings(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Forwarding, error)
-	// NextForwarding returns when a forwarding is due next; zero: never.
+	// NextForwarding returns the earliest time at which a forwarding is due; zero: no forwarding
+	// is due.
 	NextForwarding(ctx context.Context) (time.Time, error)
 	// ClaimForwarding claims one forwarding, due or not. Errors: fault.Conflict: another claim
 	// has not expired; NotFound: the forwarding does not exist.
 	ClaimForwarding(ctx context.Context, user string, id int64, now, until time.Time, claim int64) (Forwarding, error)
 	// ForwardingItems lists the queued items of a claimed forwarding, oldest first.
 	ForwardingItems(ctx context.Context, id int64, limit int) ([]item.Entry, error)
-	// QueuedDigest returns the queue of a claimed forwarding for a digest that lists up to limit items.
+	// QueuedDigest returns the queue of a claimed forwarding for its next digest. Queue.List has
+	// at most limit items.
 	QueuedDigest(ctx context.Context, id int64, limit int) (Queue, error)
 	// SaveForwarding writes the result of sending or asking, and removes the sent items from the
 	// queue. If items remain or the recipient is still to be asked, the forwarding is due at

@@ -79,8 +79,9 @@ func problemOf(f *feed.Feed) string {
 	return text.ClipRunes(s, maxProblem)
 }
 
-// PushEndpointsOf finds the hubs that push the changes of a feed, and the URL that the feed
-// declares as its own (topic). Link headers take precedence over the document.
+// PushEndpointsOf returns the endpoints that push the changes of a feed, and the URL that the
+// feed declares as its own (topic). Link headers of the response take precedence over the
+// document.
 //
 // spec:websub-2018#discovery-order
 func PushEndpointsOf(f *feed.Feed, header http.Header, address string) (endpoints []PushEndpoint, topic string) {
@@ -219,9 +220,10 @@ type About struct {
 	Problem     string `json:"problem,omitempty"` // sentence about what the parser repaired in the last document; "": nothing
 }
 
-// PushEndpoint is the URL and the protocol for subscriptions to a feed; see upstream.Endpoint.
+// PushEndpoint contains the URL and the protocol for subscribing to a feed; see
+// upstream.Endpoint.
 type PushEndpoint struct {
-	Protocol  string `json:"protocol"` // rsscloud, websub, cnws
+	Protocol  string `json:"protocol"` // protocol of the hub: rsscloud, websub or cnws
 	Hub       string `json:"hub"`
 	Wire      string `json:"wire,omitempty"`
 	Procedure string `json:"procedure,omitempty"`

@@ -29,7 +29,8 @@ const (
 	maxNestedDepth = 20
 )
 
-// Converter converts items to their content. It is safe for concurrent use.
+// Converter converts items to their content. Several goroutines may use a Converter at the same
+// time.
 type Converter struct{ clean *sanitize.Sanitizer }
 
 // NewConverter returns a Converter.

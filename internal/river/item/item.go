@@ -13,7 +13,7 @@ import (
 
 // Item is one entry of a feed in the form that pages display.
 type Item struct {
-	ID       int64 // see the function ID
+	ID       int64 // result of the function ID
 	SourceID int64
 	GUID     string
 	Seq      int64     // sequence number, higher for each new or changed item; live pages use it as their position
@@ -76,7 +76,7 @@ func (it *Item) Place() Place { return Place{it.At.UnixMilli(), it.ID} }
 
 // Known identifies an item of the last document and records the hash of its content.
 type Known struct {
-	ID   int64 // see the function ID
+	ID   int64 // result of the function ID
 	Hash int64 // hash of the content; see hashOf
 }
 

@@ -12,7 +12,7 @@ import (
 // stored items whose IDs Unsure returns. Then call Result.
 type Merge struct {
 	Source  int64
-	Last    []Known // items of the last document
+	Last    []Known // items of the last document, in its order
 	Feed    *feed.Feed
 	Now     time.Time
 	First   bool           // true if the feed was never read before
@@ -184,7 +184,7 @@ func (m *Merge) Unsure() (ids []int64) {
 func (m *Merge) Result() Merged {
 	out := Merged{Last: make([]Known, 0, len(m.entries))}
 	var changed []Item
-	var fresh []int // indexes of entries
+	var fresh []int // indexes of new items in m.entries
 	for i := range m.entries {
 		e := &m.entries[i]
 		out.Last = append(out.Last, Known{ID: e.id, Hash: e.hash})
@@ -216,7 +216,8 @@ func (m *Merge) Result() Merged {
 	return out
 }
 
-// item returns the item to store for e, with the dates of its stored version was.
+// item returns the item to store for e. It takes the dates from was, the stored version of the
+// item.
 func (m *Merge) item(e *entry, was Item) Item {
 	return Item{
 		ID: e.id, SourceID: m.Source, GUID: e.item.ID, Hash: e.hash, At: was.At, EditedAt: was.EditedAt,

@@ -9,7 +9,7 @@ type Query struct {
 	Reader     string
 	SourceID   int64
 	Sources    []int64  // IDs of at most 1,000 sources: items of any of these sources match
-	Category   string   // a category of the user
+	Category   string   // name of a category of the user
 	Categories []string // categories of the user: items in any of these categories match
 	Starred    bool
 	Unread     bool
@@ -21,10 +21,11 @@ type Query struct {
 	Match     string
 	From, To  time.Time // only items with At in the half-open range [From, To)
 	ChangedIn int64     // only items with a greater Seq
-	IDs       []int64   // only these IDs, at most 1,000
-	Firsts    []int64   // only these First values, at most 1,000
+	IDs       []int64   // only items with these IDs, at most 1,000
+	Firsts    []int64   // only items with these values of First, at most 1,000
 
-	// FirstAfter and FirstBefore restrict First to the open range between them; 0: no bound.
+	// FirstAfter and FirstBefore select items whose First lies between both values, without the
+	// values themselves; 0: no bound.
 	FirstAfter, FirstBefore int64
 
 	Before  Place // only items older than this position; with Oldest, only newer items
@@ -38,7 +39,7 @@ type Query struct {
 // Arrival reports either new and changed items of one source, or marks that a user set.
 type Arrival struct {
 	SourceID int64
-	Seq      int64 // Seq of the last item
+	Seq      int64 // highest Seq of the items
 	Items    []Arrived
 	Marks    *Marks // the marks that a user set; nil: the Arrival reports items
 }

@@ -16,7 +16,7 @@ import (
 // probably pasted it by mistake.
 const Longest = 2000
 
-// Location identifies a feed or a page.
+// Location contains what a user typed or pasted to identify a feed or a page.
 type Location struct {
 	// URLs contains the URLs that the text may mean, likeliest first. A text without a scheme
 	// gives an https and an http URL. Each URL is normalized by fetch.Normal.
@@ -113,7 +113,7 @@ func cutFold(s, prefix string) (after string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// authority returns the part before the path.
+// authority returns the part of s before the path, query or fragment.
 func authority(s string) string {
 	if i := strings.IndexAny(s, "/?#"); i >= 0 {
 		return s[:i]

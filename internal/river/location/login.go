@@ -9,7 +9,7 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// Kinds of Login.
+// Values of Login.Kind.
 const (
 	Basic  = "basic"
 	Token  = "token" // sent as "Authorization: Bearer"
@@ -17,7 +17,7 @@ const (
 	Header = "header"
 )
 
-// Login is a login at the server of a feed.
+// Login contains the data for signing in at the server of a feed.
 type Login struct {
 	Kind   string `json:"kind,omitempty"`   // Basic, Token, WSSE or Header; "": no login
 	Name   string `json:"name,omitempty"`   // user name (Basic, WSSE) or name of the header field (Header)

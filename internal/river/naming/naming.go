@@ -1,5 +1,5 @@
-// Package naming checks the names that users give to feeds and categories. Start with [Title] and
-// [Category].
+// Package naming validates the names that users give to feeds and categories. Start with [Title]
+// and [Category].
 package naming
 
 import (
@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Limits of names.
+// Limits for the names that users choose.
 const (
 	LongestTitle    = 200 // maximum number of characters in the title that a user gives a feed
 	LongestCategory = 60  // maximum number of characters in the name of a category
@@ -63,7 +63,7 @@ func CategoryOf(s string) string {
 	return s
 }
 
-// TitleOf converts a name from another program to a title.
+// TitleOf converts a title from another program to a valid title.
 func TitleOf(s string) string { return text.ClipRunes(text.PlainLine(s), LongestTitle) }
 
 // Categories validates, sorts and deduplicates the categories of a subscription.

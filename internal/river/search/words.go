@@ -33,7 +33,7 @@ func Split(text string, word func(w string, alone bool) bool) {
 	}
 	for _, r := range norm.NFKD.String(strings.ToValidUTF8(text, " ")) {
 		switch {
-		case r < utf8.RuneSelf: // the common case
+		case r < utf8.RuneSelf: // ASCII is the most frequent case, so it has a fast path
 			if 'A' <= r && r <= 'Z' {
 				r += 'a' - 'A'
 			}
