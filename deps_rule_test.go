@@ -35,7 +35,7 @@ type ruleset struct {
 type imported struct {
 	from string // folder of the importing file
 	file string
-	what string // import path
+	what string // path of the imported package
 	test bool   // the file is a _test.go file
 }
 
@@ -115,7 +115,7 @@ func (r ruleset) checkImport(i imported, used map[string]bool, usedGrants map[gr
 		return r.checkOwn(i, to)
 	}
 	if first, _, _ := strings.Cut(i.what, "/"); !strings.Contains(first, ".") {
-		return "" // the standard library
+		return "" // the package belongs to the standard library
 	}
 	granted := false
 	for _, g := range slices.Concat(r.grants, r.testGrants) {

@@ -27,8 +27,8 @@ func sentenceReaders() map[string]string {
 	}
 }
 
-// recognised lists the places that search the text of an error or a fault. Code should use
-// the type or code of an error and the field of a fault.
+// recognised lists the places that search the text of an error or a fault. Such code should use
+// the type or code of the error, or a field of the fault, instead.
 func recognised(tree fs.FS, except map[string]string) (wrong []string, err error) {
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {

@@ -141,8 +141,8 @@ func wordsOf(text string) (words []string) {
 	return words
 }
 
-// goTexts calls visit with the comments, identifiers and strings of a Go file, but not
-// with struct tags, which hold names of the wire.
+// goTexts calls visit with each comment, identifier and string of a Go file, except struct tags,
+// which contain names on the wire.
 func goTexts(src []byte, visit func(line int, text string)) {
 	set := token.NewFileSet()
 	file := set.AddFile("", -1, len(src))
@@ -226,8 +226,8 @@ func refusedIn(tree fs.FS) (wrong []string, err error) {
 	return wrong, err
 }
 
-// allowed reports whether an exception covers a word of a file, and marks the exception
-// as needed.
+// allowed reports whether an exception allows the word in the file, and marks the exception as
+// needed.
 func allowed(name, word string, needed map[string]bool) bool {
 	for _, a := range allowedWords {
 		if name != a.path && !strings.HasPrefix(name, a.path+"/") {

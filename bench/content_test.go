@@ -67,7 +67,7 @@ func contentVersusNetHTTP(b *testing.B, size int) {
 	versus(b, "net-http", func() { burstOf(b, receiver.Port, ours) }, func() { burstOf(b, receiver.Port, theirs) })
 }
 
-// listOf is a source of recent changes; its value is the number of changes.
+// listOf is a list of recent changes; its value is the number of changes.
 type listOf int
 
 // noon returns the fixed time of the benchmark, because the list of recent changes depends on the

@@ -142,7 +142,7 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// endpoint is a server with its clients.
+// endpoint is one of the compared servers, with its open client connections.
 type endpoint struct {
 	name    string
 	handler http.Handler

@@ -4,13 +4,13 @@ package docs
 
 import "embed"
 
-// Files are the pages and images.
+// Files contains the pages and images.
 //
 //go:embed *.md */*.md images
 var Files embed.FS
 
-// Moved returns the present name of a page by its former name, both without extension:
-// "start-reader" is "get-started/reader". Links to the former name are redirected.
+// Moved maps the former name of a page to the current name, both without extension. For example,
+// "start-reader" is now "get-started/reader". The server redirects links to former names.
 func Moved() map[string]string {
 	moved := map[string]string{
 		"start-reader": "get-started/reader", "start-blogger": "get-started/writer",

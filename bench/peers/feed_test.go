@@ -19,7 +19,7 @@ import (
 	"cloudburst/feed/feedtest"
 )
 
-// engine is one parser of feeds, with its best results so far.
+// engine is a parser of feeds with the best results that it has had so far.
 type engine struct {
 	name  string
 	parse func(d feedtest.Document) error
@@ -69,7 +69,7 @@ func tokens(d feedtest.Document) error {
 	}
 }
 
-// pass parses all documents once with an engine, after a garbage collection.
+// pass collects garbage, then parses all documents once and updates the best results.
 func (e *engine) pass(docs []feedtest.Document) error {
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -107,7 +107,7 @@ func BenchmarkFeedParse(b *testing.B) {
 	fmt.Fprint(os.Stderr, table)
 }
 
-// compare measures all engines, and returns a row of the table.
+// compare measures all engines with docs, and returns a row of the table.
 func compare(b *testing.B, kind feedtest.Kind, docs []feedtest.Document) string {
 	list := engines()
 	size := 0

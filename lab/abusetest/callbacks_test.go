@@ -70,7 +70,8 @@ func (h *hostileCallback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// subscribe imports n subscriptions of a feed as an operator, without verification.
+// subscribe imports n subscriptions to a feed as the operator. The program does not verify
+// imported subscriptions.
 func subscribe(t *testing.T, p *running, feed string, n int, callback func(i int) string) {
 	t.Helper()
 	var lines strings.Builder

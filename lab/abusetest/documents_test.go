@@ -124,7 +124,7 @@ func (s *hostileServer) paths() (list []string) {
 	for path := range s.bombs {
 		list = append(list, path)
 	}
-	if *forFlag > 0 { // these responses last until the timeout for reading a feed
+	if *forFlag > 0 { // each of these responses lasts until the program's timeout for reading a feed
 		list = append(list, "/drip.xml", "/silent.xml")
 	}
 	return append(list, "/endless.xml", "/loop.xml", "/inside.xml", "/head.xml", "/liar.xml")

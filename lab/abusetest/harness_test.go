@@ -21,7 +21,7 @@ import (
 const (
 	internet      = "127.0.0.0/9" // addresses that the program may call
 	inside        = "127.200.0.1" // an address that the program must not call
-	visitorHost   = "127.9.9.9"   // the well-behaved visitor
+	visitorHost   = "127.9.9.9"   // address of the well-behaved visitor
 	victims       = "127.66.0.1"  // host that requested nothing
 	feedHosts     = "127.10.0."   // prefix of the addresses of feed hosts: feedHosts + "1" and so on
 	hostileHost   = "127.30.0.1"  // address that serves harmful documents
@@ -108,7 +108,7 @@ func (f *feeds) readSince(url string, v int) (at time.Time) {
 	return at
 }
 
-// callbackServer is a server that receives notifications and confirms every request.
+// callbackServer is a server that records notifications and confirms every verification.
 type callbackServer struct {
 	host, port string
 	base       string
@@ -143,7 +143,8 @@ func (e *callbackServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.last[r.URL.Path+" "+form.Get("url")] = time.Now()
 }
 
-// received reports whether the callback got a notification of the feed at or after a time.
+// received reports whether the callback at path was notified of the feed at or after the time
+// since.
 func (e *callbackServer) received(path, feed string, since time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -160,7 +161,7 @@ func (e *callbackServer) registration(path string, feeds ...string) url.Values {
 	return form
 }
 
-// each calls do repeatedly in n goroutines until the time is over.
+// each calls do repeatedly in n goroutines for the duration d.
 func each(n int, d time.Duration, do func(ctx context.Context, i int)) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()

@@ -35,7 +35,7 @@ type load struct {
 	wrong      map[string]int // key: response that is neither a success nor a rejection in the format of the endpoint
 }
 
-// saver is a user whose feed is saved by one client at a time.
+// saver is a user with a hosted feed. Only one client at a time saves the feed.
 type saver struct {
 	mu          sync.Mutex
 	url, header string
@@ -121,7 +121,7 @@ func (l *load) ping(ctx ctx, c *http.Client, feed string, endpoint int) bool {
 	return false
 }
 
-// register adds a new callback.
+// register registers a new callback for a feed.
 func (l *load) register(ctx ctx, feed string) {
 	path := fmt.Sprintf("/late%d", l.paths.Add(1))
 	a := outside.Post(ctx, from("127.20.0.1", false), l.p.Base+"/pleaseNotify", l.callback.registration(path, feed))
@@ -149,7 +149,7 @@ func saved(n int) string {
 	return fmt.Sprintf(`<rss version="2.0"><channel><title>a saved feed</title><link>http://a.example/</link><description>version %d.</description></channel></rss>`, n)
 }
 
-// count counts an answer and reports whether the request was acknowledged.
+// count counts a response, and reports whether the server acknowledged the request.
 func (l *load) count(ctx ctx, what string, a outside.Answer, callback, refused bool) bool {
 	switch {
 	case callback && a.Err == nil:
@@ -169,7 +169,7 @@ func (l *load) count(ctx ctx, what string, a outside.Answer, callback, refused b
 	return callback && a.Err == nil
 }
 
-// kept checks that all acknowledged work is done.
+// kept checks that the server has done all the work that it acknowledged.
 func (l *load) kept() {
 	l.t.Helper()
 	notified := func() (missing []string) {

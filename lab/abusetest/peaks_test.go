@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// peaks contains the maximum usage of a process.
+// peaks contains the maximum resource usage of a process since its start.
 type peaks struct {
 	pid   int
 	admin string
 
 	mu         sync.Mutex
-	rss        int64 // bytes
+	rss        int64 // resident memory in bytes
 	files      int   // open descriptors, including sockets
 	goroutines int
 	looks      int
 }
 
-// bounds contains the limits for the usage of a process.
+// bounds contains limits for the resource usage of a process.
 type bounds struct {
 	rss        int64
 	goroutines int
@@ -95,7 +95,7 @@ func metric(admin, name string) float64 {
 	defer res.Body.Close()
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			n, _ := strconv.ParseFloat(value, 64) // metrics contain valid numbers
+			n, _ := strconv.ParseFloat(value, 64) // metrics always contain valid numbers
 			return n
 		}
 	}

@@ -30,7 +30,7 @@ func lasts(short time.Duration) time.Duration {
 	return short
 }
 
-// running is a running program.
+// running is a running program with its data folder and its resource usage.
 type running struct {
 	*program.Process
 	t     *testing.T

@@ -22,7 +22,7 @@ type Changes struct {
 const (
 	maxPingP99 = 0.050            // maximum p99 of the time of a ping, in seconds
 	rampStep   = 1.3              // factor from one rate to the next
-	rampFor    = 2                // seconds for each rate
+	rampFor    = 2                // duration of each rate in seconds
 	rampTries  = 2                // attempts for each rate, because other programs can slow an attempt down
 	listedIn   = 30 * time.Second // timeout until a ping appears in the recent changes
 )

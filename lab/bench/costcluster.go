@@ -34,7 +34,7 @@ func (m costMeter) cluster(ctx context.Context) error {
 			return err
 		}
 		defer func() { _ = other.stop(stopWithin) }() // stop kills the node after a timeout; the node has no pending work
-		// windowOver exceeds the log window, which then contains no rows from the start.
+		// Wait until the log window contains no more rows from the start of the nodes.
 		if err := pauseFor(ctx, windowOver); err != nil {
 			return err
 		}
@@ -135,7 +135,8 @@ func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 	return nil
 }
 
-// fill pings until the log is large or fillFor has passed, and returns the number of new rows.
+// fill pings until the log has enough rows or fillFor is over, and returns the number of new
+// rows.
 func (w *costServer) fill() (float64, error) {
 	const count = `SELECT count(*)::float8 FROM event`
 	before, err := w.database.number(w.ctx, count)

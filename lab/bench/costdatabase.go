@@ -41,7 +41,7 @@ func makeDatabase(ctx context.Context, address string) (*costDatabase, error) {
 	if err := d.conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 		return nil, err
 	}
-	// If the server runs on another machine, the local process pid is another program.
+	// If the server runs on another machine, pid is not the ID of a local PostgreSQL process.
 	if name, parent := processOf(pid); name == "postgres" {
 		d.postmaster = parent
 	}
@@ -112,7 +112,7 @@ func familyCPU(pid int) time.Duration {
 		return 0
 	}
 	sum := cputime.OfStat(string(text)) + endedCPU(string(text))
-	others, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
+	others, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
 	for _, file := range others {
 		child, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if err != nil {

@@ -25,8 +25,8 @@ type CostFile struct {
 	Costs   []Cost    `json:"costs"`
 }
 
-// Cost is the cost of one operation. Value is the median of the repeats; P10 and P90 are their
-// 10th and 90th percentiles.
+// Cost is the cost of one operation. Value is the median of all repeats; P10 and P90 are the 10th
+// and 90th percentiles.
 type Cost struct {
 	Name    string  `json:"name"` // name in the form store/operation.resource
 	Value   float64 `json:"value"`

@@ -114,7 +114,7 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 	return nil
 }
 
-// separate returns the cost of one operation by resource. a and b surround n operations.
+// separate returns the cost of one of n operations by resource. a is before and b after them.
 func (m costMeter) separate(a, b costUse, n float64) map[string]float64 {
 	flow := b.flow.minus(a.flow)
 	of := map[string]float64{

@@ -24,7 +24,7 @@ type Tried struct {
 
 const trialSubscribers = 20 // number of subscribers of each changing feed
 
-// Run runs the load once without measurement to warm up, and then three measured times.
+// Run runs the load once to warm up, and then measures three runs.
 func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 	b.Size, b.Hosts = orElse(b.Size, 1000), costHosts
 	if b.Size < 50 {

@@ -409,7 +409,7 @@ func (b Poll) bare(ctx context.Context, r *pollReader, feeds *feedProcess, p *po
 	}
 	p.bareCPU = append(p.bareCPU, float64((processCPU()-cpu).Microseconds())/float64(b.Feeds*b.Passes))
 	p.bareFull, p.bareNone = append(p.bareFull, full), append(p.bareNone, float64(b.Passes)/total)
-	_, err = feeds.counts() // resets the counts
+	_, err = feeds.counts() // counts also resets the counts
 	runtime.GC()
 	return err
 }

@@ -129,7 +129,7 @@ func (s *FeedSite) set(p FeedPlan) error {
 		if err != nil {
 			return err
 		}
-		_, _ = z.Write(f.plain) // writes to memory do not fail
+		_, _ = z.Write(f.plain) // a write to memory does not fail
 		_ = z.Close()
 		f.packed = b.Bytes()
 	}

@@ -188,7 +188,7 @@ func timeToFirst(ctx context.Context, address string) (p50, p99 float64, err err
 // live measures open live pages, and the time from a post to its display on a live page.
 func (b Poll) live(ctx context.Context, s *stage) error {
 	if s.NoFile == 0 {
-		s.NoFile = min(4*b.Open+4000, openLimit()) // the server reserves a quarter for incoming connections
+		s.NoFile = min(4*b.Open+4000, openLimit()) // the server reserves a quarter of the open files for incoming connections
 	}
 	if err := s.serveEmpty(ctx); err != nil {
 		return err

@@ -17,7 +17,7 @@ func processCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// openLimit returns the maximum limit of open files for a child process.
+// openLimit returns the highest limit of open files that a child process can have.
 func openLimit() int {
 	var l syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {

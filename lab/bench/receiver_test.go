@@ -83,7 +83,7 @@ func TestBenchmarkFeedIsUnchangedUntilRequested(t *testing.T) {
 	if again := get(first.Header.Get("ETag")); !again.NotModified {
 		t.Errorf("unchanged, and the answer is %d", again.Status)
 	}
-	s.Change(0, 1) // not feed 1, which is pinged below
+	s.Change(0, 1) // feed 1 stays unchanged; the test pings it below
 	if again := get(first.Header.Get("ETag")); !again.NotModified {
 		t.Errorf("another feed changed, and the answer is %d", again.Status)
 	}

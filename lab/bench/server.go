@@ -61,7 +61,7 @@ func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, e
 	if err != nil {
 		return nil, err
 	}
-	go func() { _, _ = io.Copy(io.Discard, proc.stdout) }() // ends with the process
+	go func() { _, _ = io.Copy(io.Discard, proc.stdout) }() // Copy returns when the process ends
 	s := &server{process: proc, data: p.data}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

@@ -20,7 +20,7 @@ type Thread struct {
 	Pages   int // number of requests for each page [200]
 }
 
-// threadPageP50 is a limit in milliseconds.
+// threadPageP50 is the limit for the median time of a page in milliseconds.
 const threadPageP50 = 20
 
 // TestLongThreadPageIsMeasured prints the time of each page, and the ratio of the time to its

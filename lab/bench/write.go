@@ -88,7 +88,7 @@ func (b Write) notified(ctx context.Context, s *stage) error {
 		return err
 	}
 	var first, last, answered []float64
-	for i := range b.Saves + 1 { // the first save opens the connections
+	for i := range b.Saves + 1 { // the first save opens the connections and is not counted
 		if _, err := s.server.settle(ctx); err != nil {
 			return err
 		}

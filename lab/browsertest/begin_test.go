@@ -25,7 +25,8 @@ func TestNewServerShowsItsTestFeedAndOffersFeeds(t *testing.T) {
 	b.holds("a link leads to the import", `document.querySelector('main a[href="/feeds/import"]')`)
 	b.holds("a link leads to the form for a URL", `document.querySelector('main a[href="/feeds/add"]')`)
 
-	// A user without feeds gets the same page from the river, and can follow feeds there.
+	// The river of a user without feeds links to the page that offers feeds. The user follows
+	// feeds on this page.
 	b.click(`nav a[href="/feeds"]`)
 	b.click(`.rows .source a`)
 	b.click(`form[action$="/unfollow"] button`)

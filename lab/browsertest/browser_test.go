@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// chromium is the browser of all tests. The first test starts it.
+// chromium is the browser for all tests of the package. The first test that needs the browser
+// starts it.
 var chromium struct {
 	sync.Once
 	ctx  context.Context
@@ -151,7 +152,8 @@ func (b *tab) complain() {
 	b.faults = nil
 }
 
-// run executes an action in a window, and fails the test on an error or a timeout.
+// run executes an action in a window and returns its result. It fails the test after an error or
+// a timeout.
 func run[T any](b *tab, what string, a chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
@@ -163,7 +165,7 @@ func run[T any](b *tab, what string, a chromedp.Action[T]) T {
 	return v
 }
 
-// command sends a command of the browser's protocol for the window.
+// command sends a command of the DevTools protocol to the window, and returns the result.
 func command[P, R any](b *tab, c cdp.Command[P, R], params P) R {
 	b.t.Helper()
 	return run(b, c.Method, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, c, params) })
@@ -234,7 +236,7 @@ func (b *tab) holds(what, expression string) {
 	}
 }
 
-// click clicks on the first matching element with the mouse.
+// click clicks with the mouse on the first element that matches selector.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.do("click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
@@ -262,7 +264,7 @@ func (b *tab) keys(keys string) {
 	}
 }
 
-// texts returns the texts of all matching elements.
+// texts returns the texts of all elements that match selector.
 func (b *tab) texts(selector string) []string {
 	b.t.Helper()
 	return eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent.trim().replace(/\s+/g, " "))`, selector))

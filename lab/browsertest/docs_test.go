@@ -55,7 +55,8 @@ func TestDocumentationPagesAreNavigableAndSearchable(t *testing.T) {
 	}
 }
 
-// TestScreenshotsOfGetStartedAreTaken writes the images of docs/get-started into the folder for screenshots.
+// TestScreenshotsOfGetStartedAreTaken writes the images for docs/get-started to the folder for
+// screenshots.
 func TestScreenshotsOfGetStartedAreTaken(t *testing.T) {
 	t.Parallel()
 	album := newAlbum(t)

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// feedServer is a server with feeds, their pages, images and audio files.
+// feedServer is a server that serves feeds, HTML pages, images and audio files.
 type feedServer struct {
 	*httptest.Server
 	hold func(path string) // called before each document is served, and may block; may be nil
@@ -77,7 +77,7 @@ func (p *feedServer) put(path, kind, body string) string {
 	return p.URL + path
 }
 
-// requests counts the requests whose "path user-agent" starts with prefix.
+// requests returns the number of requests whose "path user-agent" starts with prefix.
 func (p *feedServer) requests(prefix string) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +152,7 @@ func postsBefore(now time.Time, n int, about string) (all []post) {
 	return all
 }
 
-// sound returns silence as a WAV file.
+// sound returns a WAV file of silence.
 func sound(length time.Duration) []byte {
 	const rate = 8000
 	n := uint32(length.Seconds() * rate)

@@ -17,7 +17,7 @@ func undated(n int, about string) (all []post) {
 	return all
 }
 
-// visible lists the titles of the items that are not folded.
+// visible is an expression that returns the titles of the items that are not folded.
 const visible = `[...document.querySelectorAll("#days .item")].filter((i) => i.checkVisibility()).map((i) => i.querySelector("h3").textContent.trim()).join()`
 
 func TestOldItemsOfOneCheckAreCollapsedOnALivePage(t *testing.T) {

@@ -118,7 +118,7 @@ func hostile(server *feedServer, evil []string) (feeds []string) {
 			feeds = append(feeds, server.put(fmt.Sprintf("/raw%d.xml", i), "application/rss+xml", `<rss version="2.0"><channel><title>`+raw+`</title><link>`+raw+`</link><description>`+raw+`</description><item><title>`+raw+`</title><description>`+raw+`</description></item><item><guid>after</guid><title>After</title></item></channel></rss>`))
 		}
 	}
-	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": evil[0], "home_page_url": evil[86], "icon": evil[22], "favicon": evil[86], "description": evil[22], "items": items}) // strings always encode
+	doc, _ := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": evil[0], "home_page_url": evil[86], "icon": evil[22], "favicon": evil[86], "description": evil[22], "items": items}) // encoding strings does not fail
 	return append(feeds, server.put("/rss.xml", "application/rss+xml", rss.String()+"</channel></rss>"),
 		server.put("/atom.xml", "application/atom+xml", atom.String()+"</feed>"), server.put("/feed.json", "application/feed+json", string(doc)))
 }

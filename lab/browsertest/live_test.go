@@ -34,8 +34,8 @@ func (b *tab) box(selector string) box {
 	return eval[box](b, fmt.Sprintf(`(({ x, y, width, height }) => ({ X: x, Y: y, Width: width, Height: height, Scroll: scrollY }))(document.querySelector(%q).getBoundingClientRect())`, selector))
 }
 
-// delay returns the time from a moment until new items were announced or shown. It requires
-// watchNews.
+// delay returns the time from the given moment until new items were announced or shown. The page
+// must run watchNews.
 func (b *tab) delay(from time.Time) time.Duration {
 	b.t.Helper()
 	return time.UnixMilli(eval[int64](b, `window.newsAt`)).Sub(from)

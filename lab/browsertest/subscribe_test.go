@@ -75,7 +75,7 @@ func (m *mailbox) serve(c net.Conn) {
 	}
 }
 
-// waitFor returns the first mail that contains a text.
+// waitFor waits for a mail that contains part, and returns the first such mail.
 func (m *mailbox) waitFor(t *testing.T, part string) (mail string) {
 	t.Helper()
 	outside.Until(t, "a mail with "+part+" arrives", func() bool {

@@ -125,7 +125,7 @@ func (h *history) checkNotified(f follower, list []receipt) []string {
 	return []string{fmt.Sprintf("ping lost: %s was never notified of state %d of %s, acknowledged at %s", f.callback, last.state, f.feed, last.to.Format(clock))}
 }
 
-// Report is the result of a run. Broken is empty if every guarantee was kept.
+// Report is the result of a run. Broken contains the violated guarantees.
 type Report struct {
 	Broken        []string
 	Registered    int // number of acknowledged registrations

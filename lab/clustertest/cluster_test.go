@@ -179,7 +179,7 @@ func harness(t *testing.T, o Options) *Cluster {
 	return w
 }
 
-// kept closes a cluster, and fails the test for each broken guarantee.
+// kept closes a cluster, and fails the test for each violated guarantee.
 func kept(t *testing.T, w *Cluster, err error) Report {
 	t.Helper()
 	if err != nil {

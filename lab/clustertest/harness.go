@@ -162,7 +162,7 @@ func (n *node) gone() *program.Process {
 // kill kills the process of a node.
 func (w *Cluster) kill(n *node) { n.gone().Kill() }
 
-// freeze pauses the process of a node; thaw resumes it.
+// freeze pauses the process of a node. The caller calls thaw to resume the process.
 func (w *Cluster) freeze(n *node) (thaw func() error, err error) {
 	p := n.current()
 	if err := p.Signal(syscall.SIGSTOP); err != nil {

@@ -108,7 +108,7 @@ func (h *history) by(feed string, state int, since time.Time) map[string]int {
 	return nodes
 }
 
-// others finds the n-th delivery of a state that a node other than not has started since a time.
+// others finds the n-th delivery of a state since a time by any node except the node called not.
 // It returns the start of this delivery.
 func (h *history) others(feed string, state int, since time.Time, not string, n int) (at time.Time, found bool) {
 	var begun []time.Time

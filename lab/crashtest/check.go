@@ -182,7 +182,8 @@ func (h *history) checkOften(p pair, r *Report) (broken []string) {
 	return broken
 }
 
-// lifetimeAt returns the index of the last process that started before t.
+// lifetimeAt returns the index of the lifetime that contains t: the last lifetime that started
+// before t.
 func (h *history) lifetimeAt(t time.Time) int {
 	n := 0
 	for i, l := range h.lifetimes {

@@ -366,7 +366,7 @@ func (r *runner) secret() string {
 	return fmt.Sprintf("secret %d", r.rng.IntN(1<<60))
 }
 
-// endpoint is a protocol for pings.
+// endpoint is the protocol of a ping.
 type endpoint int
 
 const (

@@ -44,7 +44,7 @@ type verification struct {
 	reason string // reason of a denial
 }
 
-// content is the content of a delivery.
+// content is the content of a delivery as a subscriber sees it.
 type content struct {
 	topic   string
 	version int

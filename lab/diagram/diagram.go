@@ -23,7 +23,7 @@ import (
 	"strings"
 )
 
-// Drawing is a parsed source.
+// Drawing is a parsed text source of a diagram.
 type Drawing struct {
 	Title, Text string
 	Boxes       []Box
@@ -124,7 +124,7 @@ func (b Box) rect() (x, y, w, h float64) {
 	return margin + b.Col*(width+gapX), margin + b.Row*(height+gapY), b.Cols*width + (b.Cols-1)*gapX, height
 }
 
-// style has the colors of the pages, light and dark.
+// style contains the colors of the diagram for light and dark pages.
 const style = `<style>
 text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:#25211b}
 .h{font-weight:600;font-size:15px}.s{fill:#655e52}.l{fill:#0a6496;font-size:12px;paint-order:stroke;stroke:#fbf9f4;stroke-width:5px;stroke-linejoin:round}

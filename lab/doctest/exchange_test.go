@@ -163,7 +163,7 @@ func (w *harness) query(want, got string) (learned map[string]string, err error)
 			learned[shown] = is
 		case strings.Contains(shown, "…") && alike(is, shown):
 		default:
-			unescaped, _ := url.QueryUnescape(shown) // an invalid text does not match
+			unescaped, _ := url.QueryUnescape(shown) // if shown is invalid, it does not match
 			if wants[i] != gots[i] && !(strings.Contains(unescaped, "…") && alike(gots[i], name+"="+shown)) {
 				return nil, fmt.Errorf("in the query is %s, not %s", gots[i], wants[i])
 			}

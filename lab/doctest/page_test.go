@@ -74,7 +74,7 @@ func readPage(t *testing.T, name string, source []byte) page {
 	m := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	at := func(offset int) int { return bytes.Count(source[:offset], []byte("\n")) + 1 }
 	line := 0 // line of the block that contains the current span
-	// The walker returns no error.
+	// The error is always nil, because the walk function returns no error.
 	_ = ast.Walk(m.Parser().Parse(marktext.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil

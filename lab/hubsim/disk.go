@@ -56,7 +56,7 @@ func NewDisk(shared bool) *Disk {
 		tasks: map[string]time.Time{}, seen: map[[2]int64]bool{}, listed: map[[2]int64]bool{}}
 }
 
-// milli returns t with the precision of a store.
+// milli returns t in UTC, truncated to milliseconds as in the production stores.
 func milli(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -81,7 +81,7 @@ func (d *Disk) topic(id int64) (*topicRow, error) {
 	return nil, fault.New(fault.NotFound, "There is no topic with the number %d here.", id)
 }
 
-// makeTopic creates the row of a topic if it is missing.
+// makeTopic returns the row of a topic, and creates the row if it does not exist.
 func (d *Disk) makeTopic(id int64, url string, now time.Time) *topicRow {
 	t := d.topics[id]
 	if t == nil {

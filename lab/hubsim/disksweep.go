@@ -86,7 +86,8 @@ func (d *Disk) sweepContents(limit int) (gone int) {
 	return gone
 }
 
-// sweepIntents removes expired requests, the oldest first.
+// sweepIntents removes expired WebSub requests, starting with the oldest, and returns their
+// number.
 func (d *Disk) sweepIntents(before time.Time, limit int) int {
 	var old []hub.Key
 	for k, in := range d.intents {

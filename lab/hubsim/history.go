@@ -17,7 +17,7 @@ const (
 
 // act is a request of a client to a machine.
 type act struct {
-	kind       string // "register", "cancel", "ping"
+	kind       string // one of "register", "cancel" and "ping"
 	member     *member
 	feed       int
 	value      int       // value of the feed when the ping was sent; only for pings
@@ -54,7 +54,7 @@ type removal struct {
 	at      time.Time
 }
 
-// asking is one verification request to a callback.
+// asking is one WebSub verification request to a callback.
 type asking struct {
 	member *member
 	mode   string

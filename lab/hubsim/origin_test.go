@@ -157,7 +157,7 @@ func (w *originNetwork) Deny(context.Context, hub.Intent) (event.Exchange, error
 	return event.Exchange{}, nil
 }
 
-// start starts a machine.
+// start starts a machine that runs the hub.
 func (w *originNetwork) start() *originMachine {
 	w.next++
 	h := &hub.Hub{

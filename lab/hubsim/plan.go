@@ -26,7 +26,7 @@ type behavior int
 
 const (
 	steady  behavior = iota
-	slow             // responds slowly
+	slow             // responds after up to two seconds
 	flaky            // often rejects a delivery
 	mute             // often sends no response
 	lossy            // accepts the delivery, but the response is often lost
@@ -36,7 +36,7 @@ const (
 
 // disturbance is a fault of a machine.
 type disturbance struct {
-	what    string // "crash", "pause", "outage", "jump"
+	what    string // one of "crash", "pause", "outage" and "jump"
 	at      time.Duration
 	machine int // -1 means all machines
 	long    time.Duration
@@ -48,7 +48,7 @@ type plan struct {
 	long     time.Duration // duration of the period with faults
 	machines int
 	quiet    bool // only callbacks have faults
-	tail     bool // the run continues for 25 hours
+	tail     bool // the run continues for more than 25 hours
 	skew     []time.Duration
 	before   float64 // share of writes that the store rejects
 	after    float64 // share of writes that the store executes but reports as failed
@@ -86,7 +86,7 @@ type member struct {
 // move is an action of a member at a planned time.
 type move struct {
 	at     time.Duration
-	kind   string // "register", "cancel"
+	kind   string // "register" or "cancel"
 	secret string
 	lease  time.Duration
 }

@@ -105,7 +105,7 @@ func (w *scenario) fail(format string, args ...any) {
 	w.violation(format, args...)
 }
 
-// note appends a line to the history if worth is true.
+// note appends a line to the history, but only if worth is true.
 func (w *scenario) note(worth bool, format string, args ...any) {
 	if !worth {
 		return
@@ -115,7 +115,7 @@ func (w *scenario) note(worth bool, format string, args ...any) {
 	w.logLine(format, args...)
 }
 
-// swept records the removals of a sweep.
+// swept records the subscriptions that a sweep has removed.
 func (w *scenario) swept(gone []hub.SubscriptionInfo, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -72,7 +72,7 @@ func TestDeliveryGuaranteesHoldUnderFaults(t *testing.T) {
 		seeds, time.Since(begun).Round(time.Second), total.Ops, total.Faults, total.Crashes, total.Others, total.Acts, total.Deliveries, total.Refusals, total.Took.Round(time.Hour))
 }
 
-// add adds r to the total.
+// add adds the counts of r to the total.
 func (total *Report) add(r Report) {
 	total.Ops, total.Faults, total.Crashes, total.Others = total.Ops+r.Ops, total.Faults+r.Faults, total.Crashes+r.Crashes, total.Others+r.Others
 	total.Acts, total.Deliveries, total.Refusals, total.Took = total.Acts+r.Acts, total.Deliveries+r.Deliveries, total.Refusals+r.Refusals, total.Took+r.Took

@@ -88,7 +88,7 @@ func do[T any](ctx context.Context, l *link, op string, key uint64, write bool, 
 	return v, err
 }
 
-// done executes an operation that has no result, with do.
+// done calls do for an operation that has no result.
 func done(ctx context.Context, l *link, op string, key uint64, fn func() error) error {
 	_, err := do(ctx, l, op, key, true, func() (struct{}, error) { return struct{}{}, fn() })
 	return err
@@ -166,7 +166,7 @@ func (l *link) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, error
 	return do(ctx, l, "commit a check", uint64(c.TopicID), true, func() (hub.Checked, error) { return l.disk.CommitCheck(ctx, c) })
 }
 
-// claims executes a claim with do. If no work is due, the claim writes nothing, so its response
+// claims calls do for a claim. If no work is due, the claim writes nothing, so its response
 // cannot be lost.
 func claims[T any](ctx context.Context, l *link, op string, fn func() ([]T, error)) ([]T, error) {
 	if next, err := l.disk.NextDue(ctx); err == nil && (next.IsZero() || next.After(l.node.clock.Now())) {

@@ -28,7 +28,7 @@ func run(ctx context.Context, p *shell.Shell, args []string) int {
 	return shell.Execute(ctx, Root(p), args, p.Err)
 }
 
-// Root returns the tree of all commands.
+// Root returns the root command with all subcommands.
 func Root(p *shell.Shell) *cobra.Command {
 	root := p.Root("cloudburst-lab", "Measure Cloudburst, and plan an installation of any size",
 		`Measures the server on this machine, and computes from the result what a hub of any

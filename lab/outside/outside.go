@@ -84,7 +84,7 @@ func NewVersions() *Versions {
 	return &Versions{newest: map[string]int{}, raised: map[string]time.Time{}}
 }
 
-// Raise publishes the next version of a feed, and returns it with its time.
+// Raise publishes the next version of a feed. It returns this version and the time.
 func (v *Versions) Raise(feed string) (version int, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -128,7 +128,7 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// most is the maximum number of reported violations.
+// most is the maximum number of violations that Fail reports.
 const most = 20
 
 // Fail reports each violated guarantee as an error of the test, at most 20.

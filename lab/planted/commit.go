@@ -36,7 +36,7 @@ func boundary(how string) func(commit func() error) error {
 	}
 }
 
-// count appends a byte to a file.
+// count appends one byte to a file, whose size is then the number of commits.
 func count(name string) error {
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -28,7 +28,7 @@ type Disk struct {
 	recent   []string // the last operations as text, for messages
 }
 
-// Op is one operation that a process requests from the disk.
+// Op is an operation that a process requests from the disk.
 type Op struct {
 	Kind string // one of: write, truncate, sync, create, link, unlink, rename, mkdir
 	Path string // last path of the file; "" is the root
@@ -49,7 +49,7 @@ type node struct {
 	mode     uint32
 	uid, gid uint32
 	modified time.Time
-	name     string // last path, for messages and for Op
+	name     string // last path of the node, for messages and for Op
 	links    int
 
 	data    []byte             // current content

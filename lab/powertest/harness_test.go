@@ -37,8 +37,8 @@ type harness struct {
 	broken           []string
 }
 
-// newHarness mounts an empty disk. If this is not possible, the harness repeats the system calls
-// that SQLite makes on a simulated disk; see newRecorded.
+// newHarness mounts an empty disk. If this is not possible, the harness records SQLite's system
+// calls instead, and repeats them on a simulated disk; see newRecorded.
 func newHarness(t *testing.T, seed uint64) *harness {
 	t.Helper()
 	if *notesFlag {

@@ -22,7 +22,7 @@ type Plan struct {
 	work       work
 }
 
-// maxShards is the limit of the search for a plan.
+// maxShards is the maximum number of shards that New tries.
 const maxShards = 1_000_000
 
 // New returns the plan with the fewest machines. It returns an error if the load or the machine
@@ -50,7 +50,7 @@ func New(c *Costs, l Load, m Machine) (*Plan, error) {
 	return p, nil
 }
 
-// work is the total demand of a load per second.
+// work is the total demand of a load in one second.
 type work struct {
 	price         // costs of nodes and databases, without the communication between nodes
 	events        float64
@@ -60,8 +60,8 @@ type work struct {
 	notified      float64 // notifications per second
 	open          float64 // deliveries in progress at the same time
 	sockets       float64
-	hot           float64 // bytes of rows that are read at random
-	data          float64 // bytes on disk
+	hot           float64 // bytes of rows that are read in random order
+	data          float64 // bytes stored on disk
 }
 
 const day = 86_400.0
