@@ -146,7 +146,7 @@ type Setting struct {
 	Name    string `json:"name"`
 	Value   string `json:"value"` // value of the setting; passwords are hidden
 	Default string `json:"default"`
-	Source  string `json:"source"`           // default, profile, file, environment or flag
+	Source  string `json:"source"`           // source of the value: default, profile, file, environment or flag
 	Origin  string `json:"origin,omitempty"` // name of the flag, variable, file or profile that sets the value
 }
 

@@ -25,7 +25,7 @@ type Readers struct {
 	Robots        int64        `json:"robots"`            // number of requests by robots; not in Count
 	Partial       bool         `json:"partial,omitempty"` // the report covers only part of a large audience
 	Here          int64        `json:"here"`              // number of people on this server who follow the user; Services includes them
-	HereNames     []string     `json:"here_names"`        // names of those of these people who show whom they follow
+	HereNames     []string     `json:"here_names"`        // names of the people in Here who show whom they follow
 	Mail          MailReaders  `json:"mail"`              // subscribers by e-mail; not in Count
 	ServiceList   []Service    `json:"service_list"`      // feed services, the service with the most readers first
 	ProgramList   []NamedCount `json:"program_list"`      // feed readers by name, the largest number first

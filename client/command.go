@@ -17,7 +17,8 @@ func (c *Client) Ping(ctx context.Context, feed string) (PingResult, error) {
 	return r, err
 }
 
-// Sweep runs the hourly cleanup now. It removes expired and failing subscriptions.
+// Sweep makes the server run its hourly cleanup now. The cleanup removes expired and failing
+// subscriptions.
 func (c *Client) Sweep(ctx context.Context) (SweepResult, error) {
 	var r SweepResult
 	err := c.call(ctx, "POST", "/v1/sweep", nil, nil, &r)

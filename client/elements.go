@@ -90,7 +90,7 @@ type Topic struct {
 // has read so far. The hub trusts a 304 response only if the feed's ETag is proven. Otherwise the
 // hub reads the full feed.
 type Verification struct {
-	ETag        string     `json:"etag"`             // unproven; proven: the ETag changed together with the content; refuted: the ETag stayed the same when the content changed
+	ETag        string     `json:"etag"`             // state of the ETag: unproven; proven (it changed together with the content); refuted (it stayed the same when the content changed)
 	Full        bool       `json:"full"`             // the next ping causes a full read
 	Reason      string     `json:"reason,omitempty"` // reason for Full, as a clause
 	NotModified int64      `json:"not_modified"`     // number of checks that a 304 response decided
@@ -103,7 +103,7 @@ type Verification struct {
 // Subscription is one callback that is notified when one feed changes.
 type Subscription struct {
 	Topic     string `json:"topic"`
-	Protocol  string `json:"protocol"` // http-post, https-post, xml-rpc, soap, websub or cnws
+	Protocol  string `json:"protocol"` // protocol: http-post, https-post, xml-rpc, soap, websub or cnws
 	Callback  string `json:"callback"`
 	Procedure string `json:"procedure,omitempty"`
 	// Secret is the key that signs WebSub deliveries, at most 199 bytes; "": no key. SecretBase64 is

@@ -11,14 +11,14 @@ import (
 
 // MoveResult is the outcome of [Client.ImportUser].
 type MoveResult struct {
-	Kind     string   `json:"kind"`               // "cloudburst", "wordpress", "mastodon", "twitter", "microblog", "blogger", "markdown" or the feed format
+	Kind     string   `json:"kind"`               // kind of the file: "cloudburst", "wordpress", "mastodon", "twitter", "microblog", "blogger", "markdown" or the feed format
 	Found    int      `json:"found"`              // number of posts in the file
 	Added    int      `json:"added"`              // number of added posts
 	Existing int      `json:"had"`                // number of posts that were skipped because they already exist
 	Skipped  int      `json:"left"`               // number of posts that were skipped for the reasons in Problems
 	Files    int      `json:"files"`              // number of added files
 	Profile  bool     `json:"profile,omitempty"`  // the profile was updated
-	Problems []string `json:"problems,omitempty"` // at most 20 sentences about skipped content
+	Problems []string `json:"problems,omitempty"` // sentences about skipped content, at most 20
 
 	Preview   bool           `json:"preview,omitempty"`   // nothing was stored; the numbers describe what an import would add
 	Drafts    int            `json:"drafts,omitempty"`    // number of drafts among the posts that are not skipped
@@ -28,7 +28,7 @@ type MoveResult struct {
 	From      time.Time      `json:"from,omitzero"`       // publication time of the oldest post
 	To        time.Time      `json:"to,omitzero"`         // publication time of the newest post
 	Omitted   []MoveOmission `json:"omitted,omitempty"`   // numbers of skipped posts by reason
-	Moved     []MovedURL     `json:"moved,omitempty"`     // old and new URLs, at most 200,000
+	Moved     []MovedURL     `json:"moved,omitempty"`     // old and new URLs of posts, at most 200,000
 }
 
 // MoveOmission is a number of posts that were skipped for the same reason.

@@ -48,7 +48,7 @@ type Thread struct {
 type ThreadReply struct {
 	ID        ID         `json:"id"`
 	Parent    ID         `json:"parent,omitzero"` // ID of the post that this post replies to
-	Depth     int        `json:"depth"`           // number of levels below the first post of the thread
+	Depth     int        `json:"depth"`           // number of levels below the post at Thread.URL; in Above: below the first post of the thread
 	Hidden    bool       `json:"hidden,omitempty"`
 	URL       string     `json:"url,omitempty"`
 	At        *time.Time `json:"at,omitempty"`

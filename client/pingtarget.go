@@ -14,7 +14,7 @@ type PingTarget struct {
 	User  string `json:"user"`
 	Topic string `json:"topic"` // URL of the feed
 
-	State    string     `json:"state"`             // told, owed, telling or given-up: the ping is delivered, pending, being sent or abandoned
+	State    string     `json:"state"`             // state of the ping: told (delivered), owed (pending), telling (being sent) or given-up
 	Version  int64      `json:"version"`           // newest version of the feed
 	Notified int64      `json:"told"`              // last version that the target was notified of; 0: no version
 	LastAt   *time.Time `json:"last_at,omitempty"` // time of the last attempt

@@ -12,7 +12,7 @@ type Reply struct {
 	ID          int64      `json:"id,string"`
 	Post        int64      `json:"post,string"`      // number of the post
 	State       string     `json:"state"`            // state: unread, waiting, approved or rejected
-	Kind        string     `json:"kind,omitempty"`   // reply, like, repost, bookmark or mention; "": the server has not read the page yet
+	Kind        string     `json:"kind,omitempty"`   // kind: reply, like, repost, bookmark or mention; "": the server has not read the page yet
 	Source      string     `json:"source"`           // URL of the page
 	Target      string     `json:"target"`           // URL of the post
 	Host        string     `json:"host"`             // host of the page

@@ -97,8 +97,8 @@ type SourceChange struct {
 type SourceQuery struct {
 	Match    string // text that the URL or the title contains, case-insensitive
 	Category string
-	Broken   bool // only sources that are failing, gone or moved
-	Unread   bool // also count unread items, which takes longer
+	Broken   bool // selects only sources that are failing, gone or moved
+	Unread   bool // also counts unread items, which takes longer
 	Limit    int  // maximum number of sources; 0 means all
 }
 
@@ -130,7 +130,7 @@ type Content struct {
 	Title      string      `json:"title,omitempty"` // title of the item; "": the item has no title
 	Link       string      `json:"link,omitempty"`
 	HTML       string      `json:"html,omitempty"`
-	Text       string      `json:"text,omitempty"` // HTML as plain text, truncated after some thousand characters
+	Text       string      `json:"text,omitempty"` // text of the item without markup, truncated after some thousand characters
 	Language   string      `json:"language,omitempty"`
 	Published  *time.Time  `json:"published,omitempty"` // date of the item in the feed
 	Updated    *time.Time  `json:"updated,omitempty"`

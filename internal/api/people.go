@@ -120,8 +120,8 @@ func (s riverAPI) thread(c *riverCall) error {
 	return exchange.OK(c.w, out)
 }
 
-// above returns the posts above a reply in its thread, from the first post down. It omits posts
-// that the user may not read.
+// above returns the posts above a reply in its thread, from the first post down. A post that the
+// user may not read is hidden and has no content.
 func (s riverAPI) above(c *riverCall, name string) ([]client.ThreadReply, error) {
 	list := []client.ThreadReply{}
 	nodes, err := s.Options.Threads.Above(c.ctx(), name)
