@@ -260,7 +260,7 @@ type Forwarding struct {
 	LastAt    *time.Time `json:"last_at,omitempty"`
 	Failures  int        `json:"failures,omitempty"` // number of consecutive failed messages
 	Problem   string     `json:"problem,omitempty"`
-	State     string     `json:"state"`                // waiting (for the recipient's consent), confirmed, or ended (by the recipient)
+	State     string     `json:"state"`                // state: waiting (for the recipient's consent), confirmed, or ended (by the recipient)
 	AskedAt   *time.Time `json:"asked_at,omitempty"`   // time of the last request for the recipient's consent
 	DecidedAt *time.Time `json:"decided_at,omitempty"` // time when the recipient confirmed or ended the forwarding
 	Digest    string     `json:"digest,omitempty"`     // daily or weekly: the items of the period are sent in one e-mail; "": each item is sent at once
@@ -269,7 +269,7 @@ type Forwarding struct {
 // ForwardingRequest creates a forwarding. If ID is set, it changes the forwarding with this ID.
 type ForwardingRequest struct {
 	ID       int64   `json:"id,string,omitempty"`
-	Source   string  `json:"source,omitempty"` // ID or URL; "": every source
+	Source   string  `json:"source,omitempty"` // ID or URL of a source; "": every source
 	Category string  `json:"category,omitempty"`
 	Via      string  `json:"via"`
 	Target   string  `json:"target"`
@@ -316,7 +316,7 @@ type Filter struct {
 type FilterRequest struct {
 	ID         int64             `json:"id,string,omitempty"`
 	Name       string            `json:"name,omitempty"`
-	Source     string            `json:"source,omitempty"` // ID or URL; "": every source
+	Source     string            `json:"source,omitempty"` // ID or URL of a source; "": every source
 	Category   string            `json:"category,omitempty"`
 	Conditions []FilterCondition `json:"conditions"`
 	FilterActions

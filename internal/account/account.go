@@ -63,7 +63,7 @@ type Accounts struct {
 	limits            *limiter
 	keys              *keys
 	setupToken        string      // token for the creation of the first user
-	hasUsers          atomic.Bool // true after a user was found; users are never all deleted
+	hasUsers          atomic.Bool // true if the server has a user; the first user is never deleted
 	hasForeignSecrets atomic.Bool // some secrets in the store were encrypted with another key
 	disabledUsers     disabledCache
 }

@@ -29,7 +29,7 @@ type fakeRiver struct {
 	lists       []river.ReadingList
 	forwardings []forward.Forwarding
 	filters     fakeFilters
-	read        []string // IDs of items that were marked as read
+	read        []string // calls that marked items as read: reader, source, category and time
 	search      bool     // whether searches find new items
 	abort       error
 

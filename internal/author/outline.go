@@ -157,7 +157,7 @@ func matches(old, now []*Node) (pairs [][2]int) {
 	for i, n := range old {
 		places[headline(n)] = append(places[headline(n)], i)
 	}
-	var tails []int // indexes in all of the ends of increasing runs, as in patience sorting
+	var tails []int // indexes, in the list all, of the ends of increasing runs, as in patience sorting
 	var all []struct{ old, now, before int }
 	for i, n := range now {
 		for _, at := range slices.Backward(places[headline(n)]) {
