@@ -148,7 +148,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.hub.Verify = &hubhttp.Verifier{Sender: a.sender, Redirects: redirects}
 	a.hub.Ask = &hubhttp.Asker{Sender: a.sender}
 	a.hub.Find = &hubhttp.Discoverer{Client: a.client}
-	if hints, shared := st.(store.Hinter); shared { // set Hint before Init, which uses it
+	if hints, shared := st.(store.Hinter); shared { // set Allowances and Hint before Init, which uses both
 		a.hub.Allowances, a.hub.Hint = st, hints.Hint
 	}
 	a.hub.Init()

@@ -153,9 +153,10 @@ func (b *pendingBody) acquire(now time.Time) bool {
 	return free
 }
 
-// evictSlowest removes a pending body to free a slot for addr. It selects the address with the
-// most bodies, if that address has more than addr, and its oldest body. It returns nil if no body
-// can be removed.
+// evictSlowest removes a pending body, so that a body from addr gets its slot, and returns the
+// removed body. It considers bodies that are older than bodyLongFor and whose address has more
+// bodies than addr. Of these bodies, it selects one from the address with the most bodies, and
+// the oldest from that address. It returns nil if there is no such body.
 func (a *bodies) evictSlowest(addr netip.Addr, now time.Time) (out *pendingBody) {
 	for b := range a.held {
 		n := a.from[b.conn.addr]

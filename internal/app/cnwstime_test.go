@@ -164,7 +164,7 @@ func (b *bubble) start() {
 	})
 }
 
-// advance waits in simulated time and then until all goroutines are idle.
+// advance lets the simulated time d pass, and then waits until all goroutines are idle.
 func (b *bubble) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()

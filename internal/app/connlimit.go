@@ -29,7 +29,7 @@ type connLimiter struct {
 	paused bool
 	open   int
 	from   map[netip.Addr]int
-	idle   map[net.Conn]struct{} // connections without a request in progress
+	idle   map[net.Conn]struct{} // connections that wait between two requests
 	conns  map[*limitedConn]struct{}
 }
 
@@ -235,7 +235,7 @@ type limitedConn struct {
 	ending  atomic.Int64 // when the last handler ended, in Unix milliseconds; 0: no handler has ended since the last state change
 
 	// The field connLimiter.mu guards the following fields.
-	waits bool // true between two requests, and before the first request
+	waits bool // true between two requests, and until the head of the next request has arrived
 	since time.Time
 	shed  bool
 }

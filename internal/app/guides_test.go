@@ -391,7 +391,7 @@ func skipAsPrinted(g *guide) {
 	monday := time.Date(2007, 1, 15, 0, 0, 0, 0, time.UTC)
 	for at, want := range map[time.Duration]time.Duration{
 		5*time.Hour + 30*time.Minute:         12 * time.Hour,     // the hours 6 to 11 are skipped, so the next check is at noon
-		10 * time.Hour:                       12 * time.Hour,     // the same for a read within the skipped hours
+		10 * time.Hour:                       12 * time.Hour,     // a read within the skipped hours: the next check is at noon too
 		12 * time.Hour:                       13 * time.Hour,     // without skipped hours, the next check is an hour later
 		-30 * time.Minute:                    30 * time.Minute,   // Sunday is skipped, but ends in half an hour
 		5*24*time.Hour + 23*time.Hour + 30e9: 7 * 24 * time.Hour, // a read late on Saturday: the next check is on Monday

@@ -380,8 +380,8 @@ func (l library) Known(ctx context.Context, raw string) (state string, known boo
 	return l.followed(ctx, raw)
 }
 
-// followed is Known for feeds of other servers. state is the version of which subscribers were
-// last notified.
+// followed does the work of Known for feeds of other servers. state is the version of which
+// subscribers were last notified.
 func (l library) followed(ctx context.Context, raw string) (state string, known bool, err error) {
 	id := hub.TopicID(raw)
 	if known, err = l.app.store.Followed(ctx, id, l.app.clock.Now()); err != nil || !known {

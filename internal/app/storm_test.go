@@ -21,7 +21,7 @@ import (
 
 // TestNotificationsAreNotRepeatedAfterStopDuringDelivery stops the program during 2,000
 // deliveries. While stopping, the program waits for callbacks that take seconds. After a restart,
-// it may notify only callbacks again that took longer than the stop.
+// the program may repeat a notification only if its callback took longer than the stop.
 func TestNotificationsAreNotRepeatedAfterStopDuringDelivery(t *testing.T) {
 	t.Parallel()
 	t.Run("all answer in time", func(t *testing.T) {

@@ -54,7 +54,7 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	out.Source.State.Push = s.State.Push
 	for i := range out.Push {
 		p := &out.Push[i]
-		if p.Own { // the pings of the feed arrive at this server itself, so the source has their times
+		if p.Own { // pings for this hub arrive at this server itself, which stores their time in the source
 			p.PushedAt, p.Since = s.State.Push.At, date.Later(p.Since, s.CreatedAt)
 		}
 		p.PushedAt = date.Later(p.PushedAt, lastPush(p, out.Checks))

@@ -171,7 +171,7 @@ func (w *harness) requests() []request {
 	return list
 }
 
-// advance waits in simulated time and then until all goroutines are idle.
+// advance lets the simulated time d pass, and then waits until all goroutines are idle.
 func (w *harness) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()

@@ -16,7 +16,7 @@ const (
 // Items lists entries. The words in q.Match may contain terms that restrict the result: feed:name
 // (part of the name or URL of the source), category:name, and is:starred, is:unread or is:read.
 // Of several terms of one kind, at least one must match. Put a value of several words in quotes.
-// fault.Invalid: the search or a limit is not valid.
+// fault.Invalid: the search or the limit is not valid, or q has too many IDs.
 func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 	r.Init()
 	limit := maxItems

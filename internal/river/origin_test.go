@@ -20,8 +20,8 @@ import (
 
 const (
 	shownSoon   = 20 * time.Second           // maximum time until an announced change is shown, if the content decides
-	shownAtLast = time.Hour + shownSoon      // the same if an ETag hides the change and was reliable before
-	shownLate   = 45*time.Minute + shownSoon // the same if each third check of the origin fails
+	shownAtLast = time.Hour + shownSoon      // maximum time if an ETag hides the change and was reliable before
+	shownLate   = 45*time.Minute + shownSoon // maximum time if each third check of the origin fails
 )
 
 // originFlaw adds a wrong rule between the river, its store and its network, to prove that the

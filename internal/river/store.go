@@ -239,9 +239,9 @@ type ItemStore interface {
 	// MarkAllRead marks as read all items with At up to to. It marks the items of one source, of
 	// one category, or of all sources.
 	MarkAllRead(ctx context.Context, user string, source int64, category string, to, now time.Time) error
-	// UndoAllRead undoes the last call of MarkAllRead by the user with the same to, unless that
-	// call is older than since. It returns the number of restored sources. A source whose items
-	// were marked again since that call stays unchanged.
+	// UndoAllRead undoes the user's last call of MarkAllRead with the same argument to, unless
+	// that call is older than since. It returns the number of restored sources. A source whose
+	// items were marked again since that call stays unchanged.
 	UndoAllRead(ctx context.Context, user string, to, since time.Time) (sources int64, err error)
 	// NewestSeq returns the highest Seq of all items; 0: there are no items.
 	NewestSeq(ctx context.Context) (int64, error)
