@@ -269,7 +269,7 @@ func (f Fanout) figures(s *stage, rounds []notified, own, web, ownCPU, webCPU []
 	}
 }
 
-// latency measures pings of a feed with few subscribers, and reports the times.
+// latency pings a feed with few subscribers repeatedly, and reports the delays in ms.
 func (f Fanout) latency(ctx context.Context, s *stage, p *pinger) error {
 	var first, fetched, acked []float64
 	from, to := f.Subscribers, f.Subscribers+latencyOf

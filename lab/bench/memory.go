@@ -86,8 +86,8 @@ func (f Fanout) memory(ctx context.Context, s *stage) error {
 	return nil
 }
 
-// growth restarts the server and changes a feed with n subscribers several times. It returns how
-// much the server's memory has grown at most, in MiB, until all subscribers are notified.
+// growth restarts the server and changes a feed with n subscribers several times. It returns the
+// maximum growth of the server's memory in MiB during these changes.
 func (f Fanout) growth(ctx context.Context, s *stage, feed, n, times int) (float64, error) {
 	if err := s.server.stop(stopWithin); err != nil {
 		return 0, err

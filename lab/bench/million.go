@@ -31,7 +31,7 @@ func (m Million) Run(ctx context.Context) (*Report, error) {
 	return s.end(m.run(ctx, s))
 }
 
-// run registers equally many callbacks for each feed: feed f has f × each ≤ i < (f+1) × each.
+// run registers callbacks for all feeds. Feed f has the callbacks f × each ≤ i < (f+1) × each.
 func (m Million) run(ctx context.Context, s *stage) error {
 	if err := s.serveEmpty(ctx); err != nil {
 		return err

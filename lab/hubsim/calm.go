@@ -116,7 +116,7 @@ func (n *node) until(at time.Time) {
 	}
 }
 
-// onDisk checks that the work acknowledged by a is stored when the response arrives.
+// onDisk checks that the store has the result of the acknowledged request a.
 func (w *scenario) onDisk(a *act) {
 	w.disk.mu.Lock()
 	defer w.disk.mu.Unlock()
