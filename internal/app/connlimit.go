@@ -22,7 +22,7 @@ type connLimiter struct {
 
 	refusing chan struct{} // contains one element for each connection that is being refused
 
-	all, ended    chan struct{} // all is closed when all accepted connections are counted; ended is closed when the listener is closed
+	all, ended    chan struct{} // all: closed when all accepted connections are counted; ended: closed when the listener is closed
 	accepted, end func()
 
 	mu     sync.Mutex

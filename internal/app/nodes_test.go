@@ -155,8 +155,8 @@ func TestNodeTakesOverDeliveriesOfKilledNode(t *testing.T) {
 	}
 }
 
-// counting is a store that counts sweeps, and the sweep tasks that nodes tried to claim at or
-// after from. It calls begin at the first claim.
+// counting is a store that counts two things: the sweeps, and the claims of the sweep task at or
+// after the time from. Its method ClaimTask calls begin at the first claim.
 type counting struct {
 	hub.Store
 	from   time.Time

@@ -176,8 +176,8 @@ func TestPostsThatReplyToEachOtherCauseNoLoop(t *testing.T) {
 	if _, err := b.of("bob").Decide(t.Context(), b.reply("bob", "waiting").ID, "trust"); err != nil {
 		t.Fatal(err)
 	}
-	// The approved replies change both pages, but neither post, so no server sends another
-	// webmention.
+	// The approved replies change the pages of both posts, but not the posts themselves. So no
+	// server sends another webmention.
 	for _, one := range []struct {
 		w      *mentionServer
 		post   int64

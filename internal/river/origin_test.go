@@ -254,8 +254,8 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 	return missed
 }
 
-// After a change is announced and readable at the origin, the river shows this or a newer change,
-// even if the origin's validators are wrong.
+// After the origin serves and announces a change, the river shows this change or a newer one in
+// time, even if the origin's validators are wrong.
 func TestAnnouncedChangeIsShownWhateverTheValidatorsClaim(t *testing.T) {
 	t.Parallel()
 	seeds := fulltest.Size(25, 3)

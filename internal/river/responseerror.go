@@ -37,8 +37,8 @@ func operatorReason(err error) error {
 	return fetch.Cause(err)
 }
 
-// noServerAnswered reports whether no server sent a response, so that the other scheme may be
-// tried.
+// noServerAnswered reports whether a request failed because no server sent a response. After such
+// a failure, Add may try the other scheme.
 func noServerAnswered(err error) bool {
 	_, ok := errors.AsType[noAnswer](err)
 	return ok
