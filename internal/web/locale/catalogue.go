@@ -20,7 +20,7 @@ var files embed.FS
 // entry is the translation of one key: a text, or a text for each plural form of the first argument.
 type entry struct {
 	text  string
-	forms map[string]string // by the names of plural forms: one, other
+	forms map[string]string // key: name of the plural form, "one" or "other"
 }
 
 func (e *entry) UnmarshalJSON(b []byte) error {
@@ -43,8 +43,8 @@ func catalogueOf(name string) (map[string]entry, error) {
 	return all, nil
 }
 
-// load reads the catalogues of a language. They are embedded: a test loads all of them, so that an
-// error is a bug, and its entries stay English.
+// load reads the embedded catalogues of a language. A test loads all catalogues, so an error is a bug.
+// The texts of a catalogue with an error stay English.
 func load(code, name string) *Locale {
 	tag := language.MustParse(code)
 	l := &Locale{Code: code, Name: name, words: map[string]string{}, scripts: map[string]any{}}
@@ -67,7 +67,7 @@ func load(code, name string) *Locale {
 	return l
 }
 
-// any returns the entry for JSON.
+// any returns the entry as a value for JSON: a string, or a map with a text for each plural form.
 func (e entry) any() any {
 	if e.forms != nil {
 		return e.forms
@@ -75,7 +75,7 @@ func (e entry) any() any {
 	return e.text
 }
 
-// messages returns the entry for a catalogue of package message.
+// messages returns the entry in the form that package message needs.
 func (e entry) messages() []catalog.Message {
 	if e.forms == nil {
 		return []catalog.Message{catalog.String(e.text)}
@@ -91,7 +91,7 @@ func (e entry) messages() []catalog.Message {
 
 // Hash writes all catalogues to w.
 func Hash(w io.Writer) {
-	_ = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, _ error) error { // embedded: it exists
+	_ = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, _ error) error { // the files are embedded, so reading cannot fail
 		if !d.IsDir() {
 			b, _ := files.ReadFile(path)
 			_, _ = w.Write(b)
@@ -100,6 +100,6 @@ func Hash(w io.Writer) {
 	})
 }
 
-// Scripts returns the texts of the scripts, by their English text. They are the keys that begin with
-// "js: "; a text with plural forms is a map.
+// Scripts returns the texts for the scripts. Key: English text; value: the translation, a string or a map
+// of plural forms. In the catalogues, the keys of these texts begin with "js: ".
 func (l *Locale) Scripts() map[string]any { return l.scripts }

@@ -24,14 +24,15 @@ type Locale struct {
 	Code    string // code of the language: "en", "de"
 	Name    string // name of the language in the language itself
 	words   map[string]string
-	scripts map[string]any // texts of the scripts
+	scripts map[string]any // texts for the scripts; key: English text
 	printer *message.Printer
 }
 
-// maxHeader is the longest Accept-Language that is read, in bytes.
+// maxHeader is the maximum length in bytes of an Accept-Language header. A longer header is ignored.
 const maxHeader = 300
 
-// names lists the languages, the default first. A language has a folder of its code.
+// names lists the languages, the default first. Each language except
+// English has a folder named after its code.
 var names = [][2]string{{"en", "English"}, {"de", "Deutsch"}}
 
 type languages struct {
@@ -56,7 +57,7 @@ func All() []*Locale { return loaded().all }
 // English returns the language of the keys.
 func English() *Locale { return loaded().all[0] }
 
-// Find returns the language with a code, nil if there is none.
+// Find returns the language with a code, or nil if the pages have no such language.
 func Find(code string) *Locale {
 	for _, l := range loaded().all {
 		if l.Code == code {
@@ -66,8 +67,8 @@ func Find(code string) *Locale {
 	return nil
 }
 
-// Match returns the language for an Accept-Language header: English if the header is empty, invalid
-// or names no language of the pages.
+// Match returns the language for an Accept-Language header. It returns English if the header is empty or
+// invalid, or names no language of the pages.
 func Match(header string) *Locale {
 	if header == "" || len(header) > maxHeader {
 		return English()
@@ -89,7 +90,7 @@ func (l *Locale) IsEnglish() bool { return l == nil || l.Code == "en" }
 // Of returns l, or English for nil.
 func Of(l *Locale) *Locale { return cmp.Or(l, English()) }
 
-// Words returns the translation of a constant text, or the text itself.
+// Words returns the translation of a constant text. Without a translation, it returns the text itself.
 func (l *Locale) Words(key string) string {
 	if l.IsEnglish() {
 		return key
@@ -100,7 +101,7 @@ func (l *Locale) Words(key string) string {
 	return key
 }
 
-// Say returns a format in the language, with its arguments. Numbers and plurals follow the language;
+// Say translates a format and inserts the arguments. Numbers and plurals follow the language;
 // an argument that is a Text, a duration or a number is written in the language too.
 func (l *Locale) Say(key string, args ...any) string {
 	if len(args) == 0 {
@@ -113,8 +114,7 @@ func (l *Locale) Say(key string, args ...any) string {
 	return Of(l).printer.Sprintf(key, args...)
 }
 
-// Value returns v in the language: a text of the code or a duration is a string; any other value is
-// the same.
+// Value translates a Text or a duration to a string. It returns any other value unchanged.
 func (l *Locale) Value(v any) any {
 	switch v := v.(type) {
 	case Text:

@@ -12,8 +12,8 @@ import (
 //
 // A text is everything between two tags of blocks, with its actions and inline tags, so
 // that a whole sentence is one key: "Signed in as <bdi>{{.User}}</bdi>." The tags of a key have no
-// attributes; the second tag of a name is <a2>. White space is one space. A text that only joins
-// elements or branches has a key for each of them.
+// attributes; the second tag of a name is <a2>. White space is one space. If a text
+// has no words outside its elements and branches, each element and each branch has its own key.
 //
 // In English, Translate removes the functions that translate values: say, moment and exact.
 func (l *Locale) Translate(file, source string) string {
@@ -60,20 +60,20 @@ type kind int
 
 const (
 	plainText kind = iota
-	value          // an action that writes something, or a tag without an end
+	value          // an action that writes a value, or a void element such as <br>
 	openTag
 	closeTag
 	openControl
 	elseControl
 	endControl
-	outside // a tag of a block, a definition or raw text
+	outside // a token that is never part of a text: a block tag, a definition or raw text
 )
 
 type token struct {
 	kind     kind
 	source   string
-	name     string // name of a tag
-	partner  int    // index of the other end of a pair
+	name     string // name of the tag
+	partner  int    // index of the token at the other end of the pair
 	boundary bool   // the token ends a text
 }
 
@@ -199,8 +199,8 @@ type rewriter struct {
 	tokens []token
 }
 
-// pair finds both ends of each element and each control structure. A token without a partner, and one
-// whose pair has a boundary inside, is a boundary.
+// pair finds both ends of each element and each control structure. A token is a boundary if it has no
+// partner, or if a boundary is between it and its partner.
 func (w *rewriter) pair() {
 	var open []int
 	for i := range w.tokens {
@@ -214,7 +214,7 @@ func (w *rewriter) pair() {
 				o := &w.tokens[open[n]]
 				if (o.kind == openTag) != (t.kind == closeTag) || o.name != t.name {
 					if t.kind == closeTag && o.kind == openControl {
-						break // an element does not end in a branch that it does not begin in
+						break // an element cannot begin in one branch and end in another
 					}
 					continue
 				}
@@ -235,7 +235,7 @@ func (w *rewriter) pair() {
 	w.spread()
 }
 
-// spread makes pairs with a boundary inside boundaries, and their branches too.
+// spread marks both ends of a pair, and its branches, as boundaries if a boundary is inside the pair.
 func (w *rewriter) spread() {
 	for changed := true; changed; {
 		changed = false
@@ -257,7 +257,7 @@ func (w *rewriter) spread() {
 	}
 }
 
-// run rewrites tokens without a boundary among them.
+// run rewrites the tokens from index from up to to. None of the tokens may be a boundary.
 func (w *rewriter) run(from, to int) string {
 	var lead, tail string
 	for from < to && w.isSpace(from) {
@@ -315,7 +315,7 @@ func (w *rewriter) isSpace(i int) bool {
 	return w.tokens[i].kind == plainText && strings.TrimSpace(w.tokens[i].source) == ""
 }
 
-// isSentence reports whether there is text outside of the elements and control structures.
+// isSentence reports whether the tokens have text outside of elements and control structures.
 func (w *rewriter) isSentence(from, to int) bool {
 	for i := from; i < to; i++ {
 		t := w.tokens[i]
@@ -336,7 +336,7 @@ func HasWords(s string) bool {
 	return strings.ContainsFunc(entities.ReplaceAllString(s, ""), unicode.IsLetter)
 }
 
-// sentence rewrites tokens as one key.
+// sentence rewrites the tokens as one text with one key.
 func (w *rewriter) sentence(from, to int) string {
 	tags, seen, open := map[string]string{}, map[string]int{}, []string{}
 	var key strings.Builder
@@ -372,10 +372,10 @@ var spaces = regexp.MustCompile(`\s+`)
 
 func squeeze(s string) string { return strings.TrimSpace(spaces.ReplaceAllString(s, " ")) }
 
-// readAttributes are the attributes that people read.
+// readAttributes matches the attributes that people read.
 var readAttributes = regexp.MustCompile(` (title|aria-label|placeholder|alt|label|data-say-\w+)="`)
 
-// contentAttribute is the text of a description.
+// contentAttribute matches the attribute with the text of a description.
 var contentAttribute = regexp.MustCompile(` (content)="`)
 
 // tag returns the source of a tag, with the texts in its attributes rewritten.

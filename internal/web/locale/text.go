@@ -5,11 +5,11 @@ package locale
 type Text struct {
 	Key  string
 	Args []any
-	one  string // English format for the number 1; "": the same
+	one  string // English format for the number 1; "": the same format as for other numbers
 }
 
-// Quantity returns the text of a number with its noun: "1 feed", "1,204 feeds". The key is
-// "%d feeds".
+// Quantity returns the text of a number with its noun: "1 feed", "1,204 feeds". The key of the text
+// is the format many, such as "%d feeds".
 func Quantity[N int | int64](n N, one, many string) Text {
 	t := Text{Key: "%d " + many, Args: []any{n}}
 	if n == 1 {

@@ -32,7 +32,8 @@ func (l *Locale) decimal(f float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }
 
-// Duration writes a duration in a unit that fits its size. A negative one is 0.
+// Duration writes a duration in a unit that fits its size. A negative duration
+// counts as 0.
 func (l *Locale) Duration(d time.Duration) string {
 	whole := func(d, unit time.Duration, name string) string {
 		return strconv.FormatInt(int64(d/unit), 10) + " " + l.Words(name)
@@ -86,7 +87,8 @@ func (l *Locale) Relative(now, t time.Time) string {
 	return l.Date(t.UTC(), "2 Jan 2006")
 }
 
-// Date writes t in a layout of package time, with the order and the names of the language.
+// Date writes t in a layout of package time. The order of the parts, and the names of days and months,
+// follow the language.
 func (l *Locale) Date(t time.Time, layout string) string {
 	if l.IsEnglish() {
 		return t.Format(layout)

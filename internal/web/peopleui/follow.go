@@ -16,16 +16,16 @@ type followView struct {
 	shell.View
 	Author, Path, Feed, Account string
 	MayFollow                   bool   // the visitor is signed in on this server
-	Server, Wrong               string // the visitor's server as typed, and what is wrong with it
-	Host, Continue              string // name of that server, and its form for this author
+	Server, Wrong               string // the visitor's server as typed, and the error of this input
+	Host, Continue              string // host of the visitor's server, and URL of the form there for this author
 	ByMail                      bool   // the author sends posts by e-mail
 	Address, AddressWrong       string
-	Digest                      string // how often, as chosen
-	Asked                       bool   // the form was sent; the address receives a mail if it has to confirm
+	Digest                      string // how often mails arrive, as the visitor chose
+	Asked                       bool   // the visitor sent the form; an unconfirmed address receives a mail
 }
 
-// followPage leads a visitor to the form of their own server. The page shows the link instead of a
-// redirect, so that nobody is sent elsewhere by a link to this page.
+// followPage links to the form on the visitor's own server. It does not redirect, so that a link to this
+// page cannot send people to another site.
 func (s *Pages) followPage(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	user := q.Get("user")
@@ -60,7 +60,7 @@ func (s *Pages) followPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, status, "peoplefollow", v)
 }
 
-// followView returns the page without what the visitor entered.
+// followView returns the data of the page without the values that the visitor entered.
 func (s *Pages) followView(r *http.Request, user string) (v followView, err error) {
 	base := s.BaseURL(r)
 	v = followView{View: s.NewView(r, "Follow"), Author: user, Path: "/" + url.PathEscape(user) + "/", Feed: s.BaseURL(r) + author.FeedPath(user)}
@@ -75,7 +75,8 @@ func (s *Pages) followView(r *http.Request, user string) (v followView, err erro
 	return v, err
 }
 
-// doMail subscribes an address to the posts of an author, once its owner confirms.
+// doMail subscribes an e-mail address to the posts of an author. The subscription starts when the owner of
+// the address confirms.
 func (s *Pages) doMail(rw http.ResponseWriter, r *http.Request) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {

@@ -27,7 +27,7 @@ const Path = "/people"
 type Directory interface {
 	List(ctx context.Context, words string, number int) (people.Page, error)
 	Forget()
-	// Followed returns the source by which an author is followed; 0: none.
+	// Followed returns the ID of the source among following that has the posts of the author. 0: none.
 	Followed(author string, following map[int64]bool) int64
 }
 
@@ -48,10 +48,10 @@ type Subscriptions interface {
 // Options configure the pages.
 type Options struct {
 	Directory     Directory
-	Subscriptions Subscriptions                                               // subscriptions by e-mail; nil: not possible
-	River         River                                                       // nil: no feed reader, so nobody follows here
-	ReaderOf      func(user string) string                                    // reader name of a user in the river
-	Hosted        func(ctx context.Context, user string) (author.Feed, error) // public feed of a user; fault.NotFound
+	Subscriptions Subscriptions                                               // subscriptions by e-mail; nil: visitors cannot subscribe by e-mail
+	River         River                                                       // nil: the server has no feed reader, so users cannot follow authors
+	ReaderOf      func(user string) string                                    // returns the reader name of a user in the river
+	Hosted        func(ctx context.Context, user string) (author.Feed, error) // returns the public feed of a user; fault.NotFound: the user has none
 }
 
 // Pages has the pages.
@@ -93,19 +93,19 @@ type listView struct {
 	Newer   string // URL of the previous page; "": none
 	Older   string
 	Message string
-	Mine    *settingsView // nil: signed out
-	Off     bool          // the directory is off
+	Mine    *settingsView // choices of the signed-in user; nil: signed out
+	Off     bool          // the list of authors is turned off
 }
 
 // authorRow is an author in the list.
 type authorRow struct {
 	people.Author
-	Path, Href string // Href leads to the image that this page may load; "": none
+	Path, Href string // Path is the path of the author's page; Href is the URL of the image, "" for none
 	Letter     string
 	When       shell.Moment
-	Following  int64 // feed by which the user follows; 0: none
+	Following  int64 // ID of the feed by which the user follows the author; 0: none
 	Own        bool
-	MayFollow  bool // signed in, and this server has a feed reader
+	MayFollow  bool // the user is signed in, and this server has a feed reader
 	Remote     string
 }
 
@@ -197,8 +197,8 @@ func (s *Pages) doFollow(rw http.ResponseWriter, r *http.Request, session accoun
 	http.Redirect(rw, r, Path+"?"+to.Encode(), http.StatusSeeOther)
 }
 
-// doSettings stores the choices of the user. The choice about own posts follows or unfollows the own
-// feed at once.
+// doSettings stores the choices of the user. The choice about own posts follows or unfollows the user's
+// own feed at once.
 func (s *Pages) doSettings(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *Pages) doSettings(rw http.ResponseWriter, r *http.Request, session acco
 	p.Unlisted = shell.FormValue(form, "listed") == ""
 	p.ShowFollows = shell.FormValue(form, "show") != ""
 	p.MailSubscribers = shell.FormValue(form, "mail") != ""
-	p.NoOwnPosts = shell.FormValue(form, "own") == "" && !p.MailSubscribers // subscribers receive posts from the user's own river, so it must contain them
+	p.NoOwnPosts = shell.FormValue(form, "own") == "" && !p.MailSubscribers // the server mails posts from the user's own river, so the river must contain the own posts
 	if err = s.SetPreferences(rw, r, p); err == nil && p.NoOwnPosts != was.NoOwnPosts {
 		err = s.setOwnPosts(r, session.User, !p.NoOwnPosts)
 	}

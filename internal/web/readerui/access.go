@@ -62,7 +62,7 @@ type Categories interface {
 	RenameCategory(ctx context.Context, reader, from, to string) error
 }
 
-// Lists imports, exports and follows lists.
+// Lists imports and exports lists of feeds, and follows reading lists.
 type Lists interface {
 	Import(ctx context.Context, reader string, doc io.Reader, o river.ImportOptions) (river.Imported, error)
 	Export(ctx context.Context, reader, category string) (*opml.Document, error)
@@ -82,12 +82,12 @@ type access int
 
 const (
 	accessNone  access = iota // no access
-	accessRead                // public items: no private feeds, no marks
-	accessWrite               // the user's own river
+	accessRead                // reading public items, without private feeds and marks
+	accessWrite               // reading and changing the user's own river
 )
 
-// readerOrReason returns the reader of the river that r may show, and the permission. An error
-// means that the session could not be looked up.
+// readerOrReason returns the reader whose river the request r may show, and the permission of the
+// request. An error means that the session could not be looked up.
 func (s *base) readerOrReason(r *http.Request) (reader string, may access, err error) {
 	v, err := s.FindVisitor(r)
 	switch {
@@ -144,8 +144,8 @@ func loopbackHost(host string) bool {
 // riverPage is a page of a reader's river.
 type riverPage func(rw http.ResponseWriter, r *http.Request, reader string, may access)
 
-// forReader requires access of at least need for a page. It redirects other users to sign in and
-// back to the page afterwards.
+// forReader requires access of at least need for a page. It redirects other users to the sign-in page,
+// which leads back to the page.
 func (s *base) forReader(need access, page riverPage) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		reader, may, err := s.readerOrReason(r)
@@ -181,7 +181,7 @@ func (s *base) ownerOf(reader string) string {
 	return reader
 }
 
-// readerOf returns the reader with that name in paths.
+// readerOf returns the reader whose name in paths is owner.
 func (s *base) readerOf(owner string) string {
 	if owner == "server" {
 		return ""

@@ -17,9 +17,9 @@ type categoriesView struct {
 	followView
 	Rows          []categoryRow
 	New, NewError string
-	Public        bool // make the new category public
+	Public        bool // the new category is to become public
 	Problem       string
-	Owner         string // owner in public paths
+	Owner         string // name of the user in the paths of public rivers
 }
 
 type categoryRow struct {
@@ -61,7 +61,7 @@ func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, re
 	s.Render(rw, r, status, "categories", v)
 }
 
-// showCategoryError shows the page again with the error.
+// showCategoryError shows the page again with the error. amend adds the typed values to the page.
 func (s *followPages) showCategoryError(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
 	status, _ := shell.StatusOf(err)
 	if status >= 500 {
@@ -95,7 +95,8 @@ func (s *followPages) doCategory(rw http.ResponseWriter, r *http.Request, reader
 	http.Redirect(rw, r, "/feeds/categories?done=category", http.StatusSeeOther)
 }
 
-// noSuchCategory returns an error if the category exists: creating it again could make it public.
+// noSuchCategory returns an error if the category exists, because creating it again could make a private
+// category public.
 func (s *followPages) noSuchCategory(r *http.Request, reader, name string) error {
 	if _, there, err := s.category(r, reader, name); err != nil || !there {
 		return err
@@ -115,7 +116,8 @@ func (s *followPages) category(r *http.Request, reader, name string) (c river.Ca
 	return all[i], true, nil
 }
 
-// doRenameCategory renames a category. The name of another one merges both, after confirmation.
+// doRenameCategory renames a category. If another category has the new name, it merges both after
+// confirmation.
 func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// displaySettings are the user's choices for the river. Marks and Counts are the opposites of the
-// stored preferences, which hide them.
+// displaySettings are the user's choices for the river. Marks and Counts are the inverse of the
+// stored preferences, which hide marks and counts.
 type displaySettings struct {
 	account.Preferences
 	Marks, Counts bool
@@ -78,7 +78,7 @@ func (d displaySettings) Choices() []displayChoice {
 	return all
 }
 
-// languageNames names account.Languages: each in itself.
+// languageNames lists the names of account.Languages, each in its own language.
 func languageNames() []string {
 	names := []string{"As the browser"}
 	for _, l := range locale.All() {
@@ -91,7 +91,7 @@ func languageNames() []string {
 type displayView struct {
 	shell.View
 	Looks   displaySettings
-	Back    string // page to return to
+	Back    string // path of the page to return to
 	Message string // result of the last action
 }
 
@@ -107,7 +107,7 @@ func (s *riverPages) displayPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "riverdisplay", v)
 }
 
-// doDisplay stores the display settings. A missing field has its default.
+// doDisplay stores the display settings. A missing field gets its default value.
 func (s *riverPages) doDisplay(rw http.ResponseWriter, r *http.Request) {
 	if !s.riverForm(rw, r) {
 		return

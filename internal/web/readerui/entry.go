@@ -23,7 +23,7 @@ import (
 const (
 	maxItemFiles      = 20
 	maxItemTags       = 8
-	maxNestedPosts    = 200 // nested items, in total
+	maxNestedPosts    = 200 // maximum number of nested items on a page in total
 	maxNestingDepth   = 5
 	maxCachedContents = 16 << 20 // bytes
 	maxCachedItems    = 16 << 20 // bytes of rendered items
@@ -33,7 +33,7 @@ const (
 type itemContent struct {
 	Title, Href string
 	Cut         bool   // the text was shortened
-	Summary     string // host that has the full text; "": the feed has it
+	Summary     string // host that has the full text; "": the feed has the full text
 
 	// The rendered parts: the title, the parts above and below the link to the full text, the author
 	// next to its time, and the other details.
@@ -43,7 +43,7 @@ type itemContent struct {
 	Authors  []string
 	Tags     []string
 	Comments string // URL
-	Via      string // title of a feed
+	Via      string // title of the feed from which the item was taken
 	Language string
 	Body     template.HTML
 	Image    template.HTML
@@ -104,31 +104,31 @@ type riverPost struct {
 	ID, Seq   int64
 	At        int64  // Unix milliseconds
 	Published int64  // Unix milliseconds of the publication
-	Group     string // the same for all items of one feed from one check
+	Group     string // key of the group: the same for all items that one check of a feed brought
 	First     bool   // the item is the first of its group on the page
-	Own       bool   // the user may mark it
+	Own       bool   // the user may mark the item
 	Marks     bool   // read marks are shown
 	Read      bool
 	Starred   bool
-	Old       bool // it was not news at its check; see isOld
+	Old       bool // the item was not news at its check; see isOld
 	Alone     bool // the item is on its own page
 	Feed      string
 	FeedHref  string
 	Icon      string             // URL
-	Letter    string             // if there is no icon
-	Self      string             // path of its own page
+	Letter    string             // letter in place of a missing icon
+	Self      string             // path of the item's own page
 	Reply     string             // path to write a reply; "": not possible
-	To        conversation.Brief // the post that it replies to; Href is "" for none
+	To        conversation.Brief // the post that the item replies to; Href is "" for none
 	When      shell.Moment
 	Edited    shell.Moment
 	Taken     shell.Moment // when the item was removed from its feed
 	ReadAt    clock
 	SourceID  int64
 	Full      bool      // the text was read from the page of the item
-	Folds     *itemFold // it is the first of folded items
-	FoldEnd   *itemFold // it is the last of folded items
+	Folds     *itemFold // the line before the item that opens folded items; nil: the item is not the first of folded items
+	FoldEnd   *itemFold // the fold that ends after the item; nil: the item is not the last of folded items
 
-	HTML template.HTML // the rendered item, once all other fields are set; see writeItem
+	HTML template.HTML // the rendered item; writeItem sets it after all other fields
 }
 
 // Linked returns the link of the time: the item on the web, else its page here.
@@ -156,7 +156,7 @@ func clockOf(t, day time.Time, zone *time.Location, l *locale.Locale) clock {
 type showing struct {
 	now   time.Time
 	zone  *time.Location
-	root  string     // path of the river
+	root  string     // path of the river that the page shows
 	from  url.Values // parameters of the page, for the links to the pages of its items
 	own   bool
 	marks bool
@@ -164,7 +164,7 @@ type showing struct {
 	reply bool // replies are possible
 	fold  bool // fold old items; see foldOld
 	rest  map[int64]foldedRest
-	found []search.Term // words to mark
+	found []search.Term // terms of the search, whose words are marked in the items
 
 	oldest bool // the page begins with the oldest item
 	lang   *locale.Locale
@@ -213,13 +213,13 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 func (c *itemContent) marked(found []search.Term) *itemContent {
 	out := *c
 	for _, part := range []*template.HTML{&out.Headline, &out.Shown, &out.Below} {
-		*part = template.HTML(content.Highlight(string(*part), found)) // it only adds <mark> to safe markup
+		*part = template.HTML(content.Highlight(string(*part), found)) // Highlight only adds <mark> to safe markup
 	}
 	return &out
 }
 
-// content returns the content of an item, from the cache if possible. full is when its full text was
-// read; zero: it has the text of the feed.
+// content returns the content of an item, from the cache if possible. full is the time at
+// which the full text was read; zero selects the text of the feed.
 func (s *riverPages) content(it *river.Item, full time.Time, whole bool, l *locale.Locale) *itemContent {
 	key := contentKey{it.ID, it.Seq, full.UnixMilli(), whole, locale.Of(l).Code}
 	write := func() *itemContent {
@@ -234,7 +234,7 @@ func (s *riverPages) content(it *river.Item, full time.Time, whole bool, l *loca
 		s.contents.Put(key, c, c.size())
 	}
 	for _, image := range c.unsized {
-		if width, _ := s.ImageSize(image); width != "" { // the image has been read since
+		if width, _ := s.ImageSize(image); width != "" { // the proxy has read the image since the last rendering, so its size is known now
 			c = write()
 			s.contents.Put(key, c, c.size())
 			break
@@ -258,7 +258,7 @@ type contentWriter struct {
 	*content.BodyRenderer
 	lang     *locale.Locale
 	whole    bool
-	capacity int // remaining nested items
+	capacity int // number of further nested items that the page may have
 }
 
 func (w *contentWriter) content(from *river.Content, depth int) itemContent {
@@ -350,7 +350,7 @@ func fileNote(e river.Enclosure, l *locale.Locale) string {
 	return strings.Join(parts, ", ")
 }
 
-// mediaKind is "audio", "video", "image" or "".
+// mediaKind returns "audio", "video" or "image" for a file, or "" for other files.
 func mediaKind(mediaType, address string) string {
 	kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(mediaType)), "/")
 	if kind == "audio" || kind == "video" || kind == "image" {
@@ -371,7 +371,7 @@ func mediaKind(mediaType, address string) string {
 	return ""
 }
 
-// riverDay is a day of the river.
+// riverDay is the part of a river page with the items of one day.
 type riverDay struct {
 	Name  string // "Today"
 	Date  string // 2026-11-20
@@ -408,8 +408,8 @@ func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay
 	return days, nil
 }
 
-// sortGroups sorts the items of each group by publication, because items of one check have no order in
-// the river.
+// sortGroups sorts the items of each group by their time of publication. The order in which one check
+// stored the items has no meaning.
 func sortGroups(posts []riverPost, oldest bool) {
 	for from := 0; from < len(posts); {
 		to := from + 1

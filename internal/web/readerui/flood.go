@@ -10,19 +10,19 @@ import (
 )
 
 // One check can bring many items that are not news: the first check of a feed without dates, or a
-// feed that lists its archive again. They are all listed at the time of the check. A page of several feeds
-// shows the newest of them and folds the others into one line.
+// feed that lists its archive again. The river lists all these items at the time of the check. A page
+// of several feeds shows the newest of these items and folds the others into one line.
 const (
-	floodShown    = 3  // old items of one check that are shown
-	maxFolded     = 50 // old items of one check that a page holds; a link leads to further ones
-	maxPageRounds = 6  // queries for one page
+	floodShown    = 3  // number of old items of one check that are not folded
+	maxFolded     = 50 // maximum number of folded items of one check on a page; a link leads to the others
+	maxPageRounds = 6  // maximum number of queries for one page
 	floodSkip     = 1000
 )
 
-// isOld reports whether an item was not news at its check, and is listed at the time of the check
-// anyway: it has no date, or was more than a day old.
+// isOld reports whether the check that brought an item found no news: the item has no date, or was more
+// than a day old. It is false for an item that the river lists at its own date.
 func isOld(e *river.Entry) bool {
-	if e.ReadAt.IsZero() || e.ReadAt.Sub(e.At) > time.Minute { // it is listed at its own date
+	if e.ReadAt.IsZero() || e.ReadAt.Sub(e.At) > time.Minute { // the river lists the item at its own date
 		return false
 	}
 	at := e.Published
@@ -39,18 +39,18 @@ func sameCheck(a, b *river.Entry) bool { return a.SourceID == b.SourceID && a.Re
 type pageItems struct {
 	list  []river.Entry
 	older river.Place          // where the next page starts; zero: there is none
-	rest  map[int64]foldedRest // by the ID of the last item that the page holds of a check
+	rest  map[int64]foldedRest // key: ID of the last item of a check that the page contains
 }
 
 // foldedRest describes the folded items of a check that the page does not contain.
 type foldedRest struct {
 	count int
-	last  river.Place // of the last of them
+	last  river.Place // position of the last of these items in the river
 }
 
 // pageOf reads the items of one page. A page has itemsPerPage lines: an item is a line, and the
-// folded items of one check are one line, which does not continue on the next page. With skip the
-// page leaves out folded items beyond maxFolded; a link leads to them.
+// folded items of one check are one line, which does not continue on the next page. If skip is set,
+// the page omits folded items beyond maxFolded and links to them.
 func (s *riverPages) pageOf(ctx context.Context, want river.ItemQuery, fold, skip bool) (p pageItems, err error) {
 	p.rest = map[int64]foldedRest{}
 	for range maxPageRounds {
@@ -90,7 +90,7 @@ func (p *pageItems) end(n int) {
 	}
 }
 
-// cut returns how many items fill a page. full is false if further items belong to the page.
+// cut returns the number of items that fill a page. full is false if the page has space for further items.
 func (p *pageItems) cut(fold bool) (n int, full bool) {
 	lines := 0
 	for n < len(p.list) && lines < itemsPerPage {
@@ -115,8 +115,8 @@ func (p *pageItems) cut(fold bool) (n int, full bool) {
 	return n, lines >= itemsPerPage && !open
 }
 
-// skip returns where the next query for the page starts. It skips folded items that are too many for
-// a page, and notes their number.
+// skip returns where the next query for the page starts. It skips the folded items
+// beyond maxFolded and stores their number in p.rest.
 func (s *riverPages) skip(ctx context.Context, p *pageItems, want river.ItemQuery, may bool) (river.Place, error) {
 	last := &p.list[len(p.list)-1]
 	old := 0
@@ -148,14 +148,14 @@ func (s *riverPages) skip(ctx context.Context, p *pageItems, want river.ItemQuer
 type itemFold struct {
 	Count int64
 	Feed  string
-	Rest  string // URL of those that the page does not hold; "": it holds all
-	Held  int    // items that the page holds
+	Rest  string // URL of the folded items that the page omits; "": the page has all
+	Held  int    // number of folded items on the page
 }
 
 // More returns the number of items that the page does not contain.
 func (f *itemFold) More() int64 { return f.Count - int64(f.Held) }
 
-// foldOld folds the old items of each group on a day. They move to the end of their group.
+// foldOld folds the old items of each group on a day. The folded items move to the end of their group.
 func (how showing) foldOld(posts []riverPost) {
 	for from := 0; from < len(posts); {
 		to, old := from, 0

@@ -12,14 +12,14 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// FullTexts reads the pages of items; *fulltext.Service is one.
+// FullTexts reads the full text of items from their web pages; *fulltext.Service implements it.
 type FullTexts interface {
 	Get(ctx context.Context, item int64) (fulltext.Text, error)
 	Request(ctx context.Context, item int64, wait time.Duration) (fulltext.Text, error)
 }
 
-// fullWait is the time for which a form waits for a page. After that the page of the item states that it is
-// still being read.
+// fullWait is the maximum time for which a form waits for the full text. After this time, the page of the
+// item states that the server is still reading the text.
 const fullWait = 8 * time.Second
 
 // fullParam is the URL parameter of the page of an item that selects the full text ("1") or the
@@ -28,12 +28,12 @@ const fullParam = "full"
 
 // fullView is the full text on the page of an item.
 type fullView struct {
-	Action  string // path of the form that requests it; "": none
-	Back    string // page to which the form leads
+	Action  string // path of the form that requests the full text; "": no form
+	Back    string // path of the page to which the form leads
 	Shown   string // URL of the same page with the text of the feed; "": the full text is not shown
 	Stored  string // URL of the same page with the full text, if it is stored and not shown
 	Pending bool
-	Problem string // why there is none
+	Problem string // reason why there is no full text; "": none
 	Stream  string // URL of the stream that announces the text of a pending page; "": none
 }
 
@@ -89,7 +89,7 @@ func withParam(path, name, value string) string {
 	return u.String()
 }
 
-// doFull requests the full text of an item, waits for it, and leads back to the page of the item.
+// doFull requests the full text of an item, waits at most fullWait, and redirects to the page of the item.
 func (s *riverPages) doFull(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 || s.FullTexts == nil {
