@@ -52,7 +52,7 @@ type Web struct {
 	Titles func(ctx context.Context, urls []string) (map[string]string, error)
 	// Tick changes the test feed at once, for the owner of the first account; nil: not possible.
 	Tick     func(ctx context.Context) (at time.Time, url string, err error)
-	Version  string           // of the program
+	Version  string           // version of the program
 	Warnings func() []string  // sentences for the status page; nil: none
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // nil: slog.Default
@@ -71,21 +71,21 @@ type Web struct {
 
 	Posts    AllPosts        // nil: no writing
 	Files    writerui.Files  // files of posts; nil: none are hosted
-	Moves    accountui.Moves // imports and exports authors; nil: not possible
-	Replies  AllReplies      // from other sites; nil: none are received
-	Sent     writerui.Sent   // webmentions of posts; set if Replies is
+	Moves    accountui.Moves // imports and exports authors; nil: authors cannot be exported or imported
+	Replies  AllReplies      // replies from other sites; nil: the server receives no replies
+	Sent     writerui.Sent   // webmentions of posts; set if Replies is set
 	Mentions writerui.Mentions
 	// MentionsOff has what the operator has turned off for all authors.
 	MentionsOff author.Mentions
-	Threads     AllThreads         // of posts; nil: none
-	People      peopleui.Directory // of the authors; nil: no list
+	Threads     AllThreads         // threads of posts; nil: posts have no threads
+	People      peopleui.Directory // list of the authors; nil: the server has no such list
 	Site        authorui.Site      // pages, themes and the search of authors; nil: none
-	Domains     authorui.Domains   // of authors; nil: none
+	Domains     authorui.Domains   // domains of authors; nil: authors cannot use their own domains
 	// PageState identifies the state of what pages of authors show; nil: pages are not kept in memory.
 	PageState func(ctx context.Context) (string, error)
 	PageCache *cache.Counts     // counts the uses of these pages; nil: not counted
-	Versions  writerui.Versions // of posts; set if Posts is
-	Rules     writerui.Rules    // of authors; set if Posts is
+	Versions  writerui.Versions // earlier versions of posts; set if Posts is set
+	Rules     writerui.Rules    // rules of authors for their texts; set if Posts is set
 	// Card reads the preview of a page for a link to it; nil: no previews.
 	Card func(ctx context.Context, user, url string) (author.Card, error)
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
@@ -94,7 +94,7 @@ type Web struct {
 
 	River       AllRiver                           // nil: no feed reader
 	Arrivals    func(buffer int) readerui.Listener // listens for new items; nil: pages are not live
-	ReaderOf    func(user string) string           // reader name in the river; nil: the same name
+	ReaderOf    func(user string) string           // returns the reader name of a user in the river; nil: both names are the same
 	OwnerOf     func(reader string) string         // user name in paths; nil: the same name, and "server" for ""
 	RiverPublic bool                               // the public may read the server's own river
 	Fresh       func(ctx context.Context) bool     // reports that no account exists yet; nil: there is one

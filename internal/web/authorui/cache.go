@@ -38,8 +38,8 @@ func (s *Pages) sendWritten(rw http.ResponseWriter, r *http.Request, name string
 	s.Send(rw, r, http.StatusOK, body)
 }
 
-// holds reports whether the client has a current copy of the page. A date proves nothing: the page also
-// depends on the session, the language, and replies that were approved later.
+// holds reports whether the client has a current copy of the page. It compares only ETags, not
+// dates, because the page also depends on the session, the language, and replies that were approved later.
 //
 // spec:rfc9110#precondition-order
 func holds(r *http.Request, tag string) bool {

@@ -12,7 +12,7 @@ import (
 // contentKey identifies a content. An edited item has another Seq.
 type contentKey struct {
 	id, seq int64
-	full    int64 // when the full text was read
+	full    int64 // time at which the full text was read
 	whole   bool
 	lang    string // code of the language of its fixed words
 }
@@ -39,7 +39,8 @@ type renderedItem struct{ before, after string }
 // size returns the approximate memory size of an item and of its key in bytes.
 func (i renderedItem) size() int { return 1500 + len(i.before) + len(i.after) }
 
-// writeItem sets the HTML of an item, from the cache if possible. An item that changes has another key.
+// writeItem sets the HTML of an item, from the cache if possible. An item that changes gets a
+// new key.
 func (s *riverPages) writeItem(p *riverPost, how showing) error {
 	post := *p
 	post.When, post.Edited, post.Taken = shell.Moment{}, p.Edited.In(how.lang), p.Taken.In(how.lang)

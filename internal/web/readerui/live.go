@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	riverBuffer          = 256             // new items that may wait for the tail
-	maxPendingPieces     = 32              // events that may wait for one client
-	MaxMissedItems       = 200             // stored items sent to a client that reconnects; if more were missed, it reloads the page
+	riverBuffer          = 256             // maximum number of new items that wait for the tail
+	maxPendingPieces     = 32              // maximum number of events that wait for one client
+	MaxMissedItems       = 200             // maximum number of stored items for a client that reconnects; a client that missed more reloads the page
 	riverOverlap         = 5 * time.Second // maximum delay between the Seq of an item and its commit
-	maxConcurrentLookups = 4               // scopes read at once
+	maxConcurrentLookups = 4               // maximum number of scopes read at the same time
 )
 
 // riverTail sends new items to all clients. Clients with the same scope share one read and one
@@ -92,13 +92,13 @@ func (w riverWork) run(ctx context.Context, ready func()) {
 	}
 }
 
-// deliver sends new items to all clients that follow their feed.
+// deliver sends new items to all clients whose users follow the feed of the items.
 func (w riverWork) deliver(ctx context.Context, a river.Arrival) {
 	ids := make([]int64, len(a.Items))
 	for i, it := range a.Items {
 		ids[i] = it.ID
 	}
-	if len(ids) > MaxMissedItems { // the first read of a feed, or one with all items replaced
+	if len(ids) > MaxMissedItems { // the check was the first of a feed, or the feed has replaced all its items
 		ids = ids[len(ids)-MaxMissedItems:]
 	}
 	if len(ids) == 0 {

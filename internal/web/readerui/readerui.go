@@ -17,7 +17,7 @@ import (
 type Options struct {
 	River       River
 	Arrivals    func(buffer int) Listener      // listens for new items; nil: pages are not live
-	ReaderOf    func(user string) string       // reader name in the river; nil: the same name
+	ReaderOf    func(user string) string       // returns the reader name of a user in the river; nil: both names are the same
 	OwnerOf     func(reader string) string     // user name in paths; nil: the same name, and "server" for ""
 	RiverPublic bool                           // the public may read the server's own river
 	Fresh       func(ctx context.Context) bool // reports that no account exists yet; nil: there is one
@@ -26,7 +26,7 @@ type Options struct {
 	FullTexts   FullTexts                      // nil: no full texts
 	// Known describes the post at a URL that an item replies to, from memory or the store. Nil: none is known.
 	Known   func(url string) (conversation.Brief, bool)
-	Threads Threads // replies to items; nil: none
+	Threads Threads // reads replies to items; nil: items have no replies
 	// Explained converts an explanation to its JSON form, for /feeds/{id}.json. Nil: not served.
 	Explained func(f *river.Followed, e *river.Explanation) any
 }

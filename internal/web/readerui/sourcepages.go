@@ -74,7 +74,7 @@ type sourcesView struct {
 	Public  []categoryLink // public categories
 	Back    string         // URL of this page
 	Select  string         // URL of this page with check boxes
-	Done    string         // URL of this page without them
+	Done    string         // URL of this page without check boxes
 }
 
 // sourceQuery holds the filters and the order of the list.
@@ -159,7 +159,7 @@ func (q sourceQuery) of(reader string) river.SubscriptionQuery {
 type sourceGroup struct {
 	ID, Name string
 	River    string // URL of the items of the category; "": none
-	Page     string // its public page; "": it is not public
+	Page     string // path of the public page of the category; "": the category is private
 	Rows     []sourceRow
 }
 
@@ -211,7 +211,7 @@ func (s *followPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reade
 	s.showSources(rw, r, reader, http.StatusOK, parseSourceQuery(r.URL.Query()), "")
 }
 
-// showSources shows the list with the error of a form; "": none.
+// showSources shows the list. problem is the error of a form, or "" if there is none.
 func (s *followPages) showSources(rw http.ResponseWriter, r *http.Request, reader string, status int, q sourceQuery, problem string) {
 	v := sourcesView{followView: s.followView(r, "Feeds"), Query: q, Problem: problem, Counts: s.displaySettingsOf(r).Marks}
 	v.Wide, v.Script = true, "feeds.js"

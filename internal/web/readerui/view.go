@@ -18,7 +18,7 @@ type riverView struct {
 	Query   riverQuery
 	Looks   displaySettings
 	Own     bool                             // the user may mark items
-	feeds   func() ([]river.RailFeed, error) // waits for the feeds of the rail; nil: none
+	feeds   func() ([]river.RailFeed, error) // waits for the feeds of the rail and returns them; nil: the page has no rail
 	Days    []riverDay
 	Fold    bool        // old items that one check brought are folded
 	Found   int         // items on the page
@@ -31,7 +31,7 @@ type riverView struct {
 	Groups  []railGroup // categories
 	Views   []railLink
 	Zone    *time.Location
-	About   string // one line below the heading
+	About   string // text of the line below the heading
 	Source  *river.Followed
 	base    string // URL of this server
 	Shared  string // path of the public page of this category; "": it is private, or the page shows more

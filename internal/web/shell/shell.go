@@ -39,7 +39,7 @@ type Options struct {
 	Cloud    func(public string) rsscloud.Cloud
 	TestFeed string           // URL of a feed that changes every 15 minutes; "": none
 	Expiry   time.Duration    // lifetime of an rssCloud registration [25 h]
-	Version  string           // of the program
+	Version  string           // version of the program
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // nil: slog.Default
 	Done     <-chan struct{}  // closed when the program stops: streams end; nil: never
@@ -67,7 +67,7 @@ const (
 // Shell has what all pages share: their layout, sessions and live streams.
 type Shell struct {
 	Options
-	pages     map[string]pages // by language
+	pages     map[string]pages // key: code of the language
 	assets    assets
 	listening atomic.Int64
 	readSlots chan struct{} // a slot for each request that reads a saved document

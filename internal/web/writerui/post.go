@@ -27,10 +27,10 @@ type postForm struct {
 	Outline string // []author.Node as JSON; "": none
 	Files   []fileField
 	Reply   author.Reply
-	Card    author.Card // preview of a link; no URL: none
+	Card    author.Card // preview of a link; the post has no preview if the URL is ""
 
 	Audience string   // forEveryone, forGroups, or "": the form has no such field
-	Groups   []string // slugs
+	Groups   []string // slugs of the chosen groups
 
 	// When is "2026-11-22T15:04" in a zone Offset minutes east of UTC; Was is its value when the
 	// page was made, because the page has no seconds.

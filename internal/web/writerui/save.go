@@ -55,7 +55,7 @@ func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 	s.submit(rw, r, session.User, got, v)
 }
 
-// submit does what a button of the form means.
+// submit carries out the action of the pressed button.
 func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user string, got *sent, v writeView) {
 	do := got.fields.Get("do")
 	f := &v.Form
@@ -99,8 +99,8 @@ func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user string, got
 	s.redirect(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
 }
 
-// showsAgain does what the buttons mean that save nothing, and reports whether one of them was
-// pressed.
+// showsAgain handles the buttons that save nothing and show the form again. It reports whether the user
+// pressed one of these buttons.
 func (s *Pages) showsAgain(rw http.ResponseWriter, r *http.Request, user string, got *sent, v *writeView) bool {
 	id := strconv.FormatInt(v.Form.ID, 10)
 	do := got.fields.Get("do")

@@ -18,9 +18,9 @@ type Options struct {
 	Rules    Rules
 	Files    Files // files of posts; nil: none are hosted
 	Accounts Passwords
-	Replies  Replies  // from other sites; nil: none are received
-	Sent     Sent     // webmentions of posts; set if Replies is
-	Mentions Mentions // settings about them; set if Replies is
+	Replies  Replies  // replies from other sites; nil: the server receives no replies
+	Sent     Sent     // webmentions of posts; set if Replies is set
+	Mentions Mentions // settings of authors about webmentions; set if Replies is set
 	// MentionsOff has what the operator has turned off for all authors.
 	MentionsOff author.Mentions
 	// Card reads the preview of a page for a link to it. Its faults are for users. Nil: no previews.
