@@ -12,9 +12,9 @@ PACKAGES ?=
 # These tests kill and disconnect nodes, which must renew leases in time: nothing else
 # runs at the same time.
 CLUSTER = ./lab/clustertest
-# Packages with many goroutines over shared state.
+# Packages with many goroutines over shared state. internal/store itself moves data with one goroutine.
 RACE ?= $(addprefix ./protocol/,xmlrpc/... soap/... rsscloud/... websub/... weblogs/... cnws/...) \
-	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/limit/... ./internal/lease/... ./internal/cache/... ./internal/live/... ./internal/upstream/... ./internal/store/... ./internal/endpoint/... ./internal/sanitize/... ./internal/cli ./internal/cli/shell ./internal/cli/formatcli ./internal/cli/hubcli ./internal/cli/readcli \
+	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/limit/... ./internal/lease/... ./internal/cache/... ./internal/live/... ./internal/upstream/... $(addprefix ./internal/store/,hubsql postgres riversql sqldb sqlite sqlstore storetest) ./internal/endpoint/... ./internal/sanitize/... ./internal/cli ./internal/cli/shell ./internal/cli/formatcli ./internal/cli/hubcli ./internal/cli/readcli \
 	./internal/river/... ./internal/serve/... ./internal/syndicate/... ./internal/account/... ./internal/author/... ./internal/announce/...
 # The embedded database is translated C code with its own locks. Race detection inside it finds
 # nothing and takes most of the time, so it covers only the callers. (-dwarf=false: no debugger

@@ -15,6 +15,7 @@ import (
 func TestUpdateHintsApplyAfter304AndRestart(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
+	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
 	sy := `<rss version="2.0" xmlns:sy="http://purl.org/rss/1.0/modules/syndication/"><channel><title>F</title>` +
 		`<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency><item><guid isPermaLink="false">a</guid><title>a</title></item></channel></rss>`
 	cdf := `<CHANNEL HREF="http://feeds.test/"><TITLE>F</TITLE><SCHEDULE><INTERVALTIME DAY="0" HOUR="5"/></SCHEDULE><ITEM HREF="http://feeds.test/a"><TITLE>a</TITLE></ITEM></CHANNEL>`

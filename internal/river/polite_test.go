@@ -274,6 +274,7 @@ func TestSizeLimitAppliesToDecompressedResponses(t *testing.T) {
 func TestRetryAfterOfSeveralFeedsPausesTheirHost(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
+	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
 	for value, c := range map[string]struct {
 		minGap, maxGap time.Duration
 	}{

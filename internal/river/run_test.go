@@ -346,6 +346,7 @@ func TestSlowListenerIsDropped(t *testing.T) {
 func TestClockJumpCausesNoBurstOfChecks(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
+	fulltest.SkipUnderRace(t) // many simulated days; shorter tests use the same goroutines
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 20 * 365 * 24 * time.Hour} {
 		t.Run(step.String(), func(t *testing.T) {
 			t.Parallel()
