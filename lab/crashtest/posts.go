@@ -51,6 +51,13 @@ type writing struct {
 	follow   *httptest.Server
 }
 
+// enough reports whether the authors have changed posts more than twice for each crash of a run.
+func (w *writing) enough(cycles int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.acks > 2*(cycles+1)
+}
+
 // newWriting starts the callback server of the author's follower.
 func newWriting() (*writing, error) {
 	w := &writing{}

@@ -258,6 +258,11 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 		}
 	}()
 	time.Sleep(r.MaxLifetime)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(r.Settle); !r.posts.enough(r.Cycles) && time.Now().Before(end) && ctx.Err() == nil; {
+		<-tick.C // a slow machine needs longer
+	}
 	stop()
 	for i := range r.Feeds { // make the last changes while some callbacks still fail
 		r.ping(r.where(), r.feed(i), overCloud)
