@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/announce"
 )
 
-// Kind is the type of a setting's value; it decides how the text is parsed.
+// Kind is the type of a setting's value. It decides how the text is parsed.
 type Kind int
 
 // Kinds of setting.
@@ -27,11 +27,11 @@ const (
 	PublicURL               // scheme://host[:port], or empty
 	Database                // postgres:// URL, or empty
 	Networks                // comma-separated CIDRs or bare addresses
-	Duration                // a Go duration, days allowed: 1d12h
+	Duration                // a Go duration, which can begin with days: 1d12h
 	Durations               // comma-separated durations
 	Count                   // a whole number
-	Size                    // bytes, with a unit: 64MiB
-	Rate                    // a number, per second; 0 means no limit
+	Size                    // a number of bytes with a unit: 64MiB
+	Rate                    // a number per second; 0: no limit
 	Choice                  // one of Choices
 	URLs                    // comma-separated http or https URLs
 	PingTargets             // comma-separated "KIND URL": other servers to ping
@@ -46,14 +46,14 @@ type Setting struct {
 	Kind    Kind
 	Default string
 	Doc     string   // one or two sentences for people
-	Secret  bool     // may hold a password: shown redacted, and readable from a file by NAME_FILE
-	Choices []string // Choice only
+	Secret  bool     // may hold a password: shown redacted, and NAME_FILE can name a file with the value
+	Choices []string // allowed values of a Choice
 	Min     string   // smallest Duration, Count or Size; "": none
 	Max     string   // largest Duration, Count or Size; "": none
 
-	Client     bool              // only for commands that talk to a server, not for serve
-	Old        string            // former name: works everywhere, with a warning; "": none
-	OldChoices map[string]string // former words of Choices and the words that replace them
+	Client     bool              // only for commands that connect to a server, not for the command serve
+	Old        string            // former name, which still works with a warning; "": none
+	OldChoices map[string]string // key: former word of Choices; value: the current word
 
 	set func(*Config, parsed)
 }
@@ -76,7 +76,7 @@ func (s Setting) EnvFile() string {
 	return s.Env() + "_FILE"
 }
 
-// Settings returns the table in its printed order: names without a dot first, then
+// Settings returns the table in the order in which it is printed: names without a dot first, then
 // table by table.
 func Settings() []Setting {
 	return slices.Concat(general(), tlsSettings(), hubSettings(), websubSettings(), listSettings(), accountSettings(), writeSettings(), riverSettings(), mailSettings(), traceSettings(), logSettings())

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// TLS configures TLS of the public listener. The zero TLS is plain HTTP.
+// TLS configures TLS of the public listener. The zero TLS means plain HTTP.
 type TLS struct {
-	Cert, Key     string   // files
-	Domains       []string // to get certificates for by ACME; nil: none
-	ACMEDirectory string   // URL
+	Cert, Key     string   // paths of the files
+	Domains       []string // domains whose certificates are requested by ACME; nil: none
+	ACMEDirectory string   // URL of the ACME authority's directory
 	Email         string
-	HTTPListen    string // address of an additional plain listener; "": none
+	HTTPListen    string // address of an additional listener without TLS; "": none
 }
 
 // On reports whether the public listener uses TLS.
@@ -51,7 +51,7 @@ func words(text string) []string {
 	return all
 }
 
-// tlsWarnings are warnings about TLS settings that contradict each other.
+// tlsWarnings returns warnings about TLS settings that contradict each other.
 func (c Config) tlsWarnings() []string {
 	switch {
 	case c.TLS.On() && strings.HasPrefix(c.PublicURL, "http://"):
@@ -62,7 +62,7 @@ func (c Config) tlsWarnings() []string {
 	return nil
 }
 
-// publicTLS is like Public for a listener with TLS: the first domain of the certificates is
+// publicTLS does the work of Public for a listener with TLS. The first domain of the certificates is
 // the public host.
 func (c Config) publicTLS(host, port string) string {
 	if len(c.TLS.Domains) > 0 {

@@ -14,8 +14,8 @@ import (
 type Trace struct {
 	Endpoint  string            // base URL; "": off
 	Headers   map[string]string // nil: none
-	Sample    float64           // 0 to 1
-	Propagate []string          // hosts
+	Sample    float64           // share of requests that are traced, 0 to 1
+	Propagate []string          // hosts that receive the trace context
 }
 
 func traceSettings() []Setting {

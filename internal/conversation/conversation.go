@@ -15,53 +15,54 @@ import (
 	"cloudburst/internal/limit"
 )
 
-// Limits of stored mentions and rules, and of their texts in characters.
+// Limits of stored mentions and rules. The maximum lengths of their texts are in characters.
 const (
 	MaxName      = 100
 	MaxText      = 2000
-	MaxUndecided = 1000 // mentions of a user that are unread or wait; further reports are refused
-	MaxRules     = 1000 // rules of a user
-	MaxShown     = 200  // mentions below a post
+	MaxUndecided = 1000 // mentions of a user in the states Unread and Waiting; further reports are rejected
+	MaxRules     = 1000 // maximum number of rules of a user
+	MaxShown     = 200  // maximum number of mentions below a post
 )
 
-// keepRejected is the time for which rejected mentions are kept, from their first report.
+// keepRejected is the time after the first report for which a rejected mention is kept.
 const keepRejected = 90 * 24 * time.Hour
 
 // Reader reads the page of a mention. Package publishhttp implements it.
 type Reader interface {
-	// Read reads the page at source and finds what it says about target. author is the URL by which
-	// the page names its author; "": none. Errors: fault.Gone means that the page was deleted or
-	// does not link to target; fault.Refused and fault.Invalid mean that it must not or cannot be
-	// read; any other error is temporary.
+	// Read reads the page at source and extracts its content about target. author is the URL by which
+	// the page names its author; "": none. fault.Gone: the page was deleted or does not link to
+	// target. fault.Refused and fault.Invalid: the page must not or cannot be read. Any other error
+	// is temporary.
 	Read(ctx context.Context, source, target string) (c Content, author string, err error)
 }
 
 // Options are the options of a [Conversation]. Zero fields mean the default in brackets.
 type Options struct {
-	Timeout    time.Duration   // of reading one page [30 s]
-	Retry      []time.Duration // waits after temporary failures; then the report is given up [1 min, 10 min, 1 h, 6 h, 24 h]
-	AtOnce     int             // pages read at once [8]
-	PerHost    int             // pages of one host read at once [2]
+	Timeout    time.Duration   // time limit for reading one page [30 s]
+	Retry      []time.Duration // pauses after temporary failures; after the last one the mention is given up [1 min, 10 min, 1 h, 6 h, 24 h]
+	AtOnce     int             // maximum number of pages that are read at the same time [8]
+	PerHost    int             // maximum number of pages of one host that are read at the same time [2]
 	ClientRate float64         // reports per second from one client network, on average [1]
 	HostRate   float64         // reports per second of one source host, on average [0.2]
 }
 
-// Conversation receives mentions, reads their pages and keeps what their authors decide. Store, Read
-// and Target are required. Do not copy it.
+// Conversation receives mentions, reads their pages, and stores the decisions of the posts' authors.
+// Store, Read and Target are required. Do not copy it.
 type Conversation struct {
 	Store Store
 	Read  Reader
-	// Target returns the published post at a URL of this server. fault.NotFound: there is none.
+	// Target returns the published post at a URL of this server. fault.NotFound: there is no
+	// published post.
 	Target func(ctx context.Context, url string) (user string, post int64, err error)
-	// Open reports whether an author accepts mentions; nil: all do.
+	// Open reports whether an author accepts mentions; nil: all authors do.
 	Open func(ctx context.Context, user string) (bool, error)
-	// Known reports whether a mention is of a known author.
-	// It is public at once. nil: none is.
+	// Known reports whether the author of a mention is known. Such a mention is public at once. nil:
+	// no author is known.
 	Known func(ctx context.Context, m Mention) (bool, error)
-	// Changed is called after a mention was read or decided, with its URL; nil: not called.
+	// Changed is called with a mention's Source after the mention was read or decided; nil: no call.
 	Changed func(ctx context.Context, source string)
 	Now     func() time.Time // nil: time.Now
-	Log     *slog.Logger     // nil is silent
+	Log     *slog.Logger     // nil: no log
 	Options Options
 
 	once    sync.Once
@@ -71,7 +72,8 @@ type Conversation struct {
 	active  *limit.Semaphore
 }
 
-// Rates are bounded by keys: a client that invents hosts cannot use more memory than this.
+// The number of keys with a rate is limited, so that a client that invents hosts cannot use more
+// memory.
 const (
 	burst   = 30
 	maxKeys = 10_000
@@ -101,9 +103,10 @@ func (c *Conversation) init() {
 // now returns the current time in the precision of the store: milliseconds, UTC.
 func (c *Conversation) now() time.Time { return c.Now().UTC().Truncate(time.Millisecond) }
 
-// Receive stores the report of a client that the page source links to target. Both are checked URLs
-// of different pages. The page is read later. Errors: fault.Invalid if target is not a published post
-// of this server, fault.TooMany if the client, the host or the author of the post has too many.
+// Receive stores the report of a client that the page source links to target. The caller has checked
+// that both are valid URLs of different pages. Run reads the page later. fault.Invalid: target is
+// not a published post of this server. fault.TooMany: the client or the host of source exceeds its
+// rate, or the author of the post has too many undecided mentions.
 //
 // spec:cloudburst#mention-limits
 func (c *Conversation) Receive(ctx context.Context, source, target string, client netip.Addr) error {
@@ -123,7 +126,7 @@ func (c *Conversation) Receive(ctx context.Context, source, target string, clien
 }
 
 // ReceiveOwn stores the report that a post of this server links to target. The author of the post is
-// known, so the limits for clients and hosts do not apply. Errors are those of Receive.
+// known, so the limits for clients and hosts do not apply. ReceiveOwn returns the errors of Receive.
 func (c *Conversation) ReceiveOwn(ctx context.Context, source, target string) error {
 	c.init()
 	m, err := c.accept(ctx, source, target)
@@ -136,7 +139,7 @@ func (c *Conversation) ReceiveOwn(ctx context.Context, source, target string) er
 	return c.store(ctx, m)
 }
 
-// accept returns the mention of a post whose author accepts it.
+// accept returns a new mention of the post at target, if the author of the post accepts mentions.
 func (c *Conversation) accept(ctx context.Context, source, target string) (Mention, error) {
 	user, post, err := c.Target(ctx, target)
 	if fault.CodeOf(err) == fault.NotFound && err != nil {
@@ -162,8 +165,8 @@ func (c *Conversation) accept(ctx context.Context, source, target string) (Menti
 	return m, nil
 }
 
-// Accepts reports whether an author accepts mentions, so that the pages of their posts name the
-// endpoint.
+// Accepts reports whether an author accepts mentions. If so, the pages of the author's posts name
+// the webmention endpoint.
 func (c *Conversation) Accepts(ctx context.Context, user string) (bool, error) {
 	if c.Open == nil {
 		return true, nil
@@ -179,8 +182,9 @@ func (c *Conversation) store(ctx context.Context, m Mention) error {
 	return nil
 }
 
-// newID returns a number that grows with time and fits a JSON number. Two mentions of one user in the
-// same millisecond rarely get the same one; the store then refuses the second.
+// newID returns a number that grows with time and is exact as a JSON number. Two mentions of one
+// user in the same millisecond rarely get the same number. If they do, the store rejects the second
+// mention.
 func newID(now time.Time) int64 { return now.UnixMilli()<<10 | rand.Int64N(1<<10) }
 
 // Wake makes Run check for due mentions.
@@ -203,7 +207,7 @@ func (c *Conversation) List(ctx context.Context, q Query) ([]Mention, error) {
 	return c.Store.Mentions(ctx, q)
 }
 
-// Counts returns the numbers of mentions of a user by state.
+// Counts returns the number of a user's mentions in each state.
 func (c *Conversation) Counts(ctx context.Context, user string) (map[State]int, error) {
 	return c.Store.CountMentions(ctx, user)
 }
@@ -213,7 +217,7 @@ func (c *Conversation) Rules(ctx context.Context, user string) ([]Rule, error) {
 	return c.Store.MentionRules(ctx, user)
 }
 
-// Tidy deletes mentions that nobody needs any more. Call it about once an hour.
+// Tidy deletes expired mentions and mentions of deleted posts. Call it about once an hour.
 func (c *Conversation) Tidy(ctx context.Context) error {
 	c.init()
 	return c.Store.TidyMentions(ctx, c.now().Add(-keepRejected))

@@ -22,10 +22,10 @@ type State string
 
 // States of a mention.
 const (
-	Unread   State = "unread"   // reported; its page was not read yet
-	Waiting  State = "waiting"  // read, and not yet decided by the author
+	Unread   State = "unread"   // reported, but the page was not read yet
+	Waiting  State = "waiting"  // read, but the author of the post has not decided yet
 	Approved State = "approved" // public
-	Rejected State = "rejected" // kept so that a repeated report does not return it
+	Rejected State = "rejected" // not public; the row is kept so that a repeated report has no effect
 )
 
 // Mention is a page of another site that links to a post.
@@ -37,29 +37,29 @@ type Mention struct {
 	Target string // URL of the post, as reported
 	State  State
 	Host   string // host of Source
-	// Author is the URL by which the page names its author; "": none. A page can name any author,
-	// so an author is known by Host and Author together.
+	// Author is the URL by which the page names its author; "": none. A page can name any author, so
+	// only Host and Author together identify an author.
 	Author     string
-	ReceivedAt time.Time // first report
-	DueAt      time.Time // when the page is read next; while leased, when the lease expires; zero: never
-	Tries      int       // failed readings in a row
+	ReceivedAt time.Time // time of the first report
+	DueAt      time.Time // when the page is read next; for a leased row, the end of the lease; zero: never
+	Tries      int       // failed attempts in a row
 	Lease      int64     // number of the lease; 0: not leased
 	Was        State     // state before the last decision; "": none
-	DecidedAt  time.Time // last decision; zero: none
+	DecidedAt  time.Time // time of the last decision; zero: none
 	Content
 }
 
-// Content is the content of a page. It is stored as JSON. Texts are plain text.
+// Content is the content of a page. It is stored as JSON. All texts are plain text.
 type Content struct {
 	Kind        Kind      `json:"kind,omitempty"`
 	Name        string    `json:"name,omitempty"`  // name of the author
 	Title       string    `json:"title,omitempty"` // title of the page
 	Text        string    `json:"text,omitempty"`
 	PublishedAt time.Time `json:"published_at,omitzero"`
-	ReadAt      time.Time `json:"read_at,omitzero"` // last successful reading
+	ReadAt      time.Time `json:"read_at,omitzero"` // time of the last successful read
 }
 
-// same reports whether readers of the post see no difference.
+// same reports whether c and d look the same below the post.
 func (c Content) same(d Content) bool {
 	c.ReadAt = d.ReadAt
 	return c == d
@@ -80,14 +80,14 @@ const EveryAuthor = "*"
 // Rule decides about the mentions of one author, or of one host, for a user.
 type Rule struct {
 	Host    string
-	Author  string // see Mention.Author; EveryAuthor: all of the host
-	Name    string // for display
+	Author  string // see Mention.Author; EveryAuthor: all authors of the host
+	Name    string // name to display
 	Verdict Verdict
-	At      time.Time // when the user made it
+	At      time.Time // when the user created the rule
 }
 
-// matches reports whether the rule is about the author or the host of m. A rule about a host
-// applies to its subdomains only if it blocks.
+// matches reports whether the rule applies to the author or the host of m. A rule about a host
+// applies to its subdomains only if the rule blocks.
 func (r Rule) matches(m *Mention) bool {
 	if r.Author != EveryAuthor {
 		return r.Host == m.Host && r.Author == m.Author
@@ -95,7 +95,7 @@ func (r Rule) matches(m *Mention) bool {
 	return r.Host == m.Host || r.Verdict == Block && strings.HasSuffix(m.Host, "."+r.Host)
 }
 
-// verdict returns the verdict about m. A block takes precedence; "": no rule matches.
+// verdict returns the verdict of the rules on m; "": no rule matches. Block has priority over Trust.
 func verdict(rules []Rule, m *Mention) (v Verdict) {
 	for _, r := range rules {
 		switch {

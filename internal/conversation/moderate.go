@@ -7,14 +7,14 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Moderation is what an author does with a mention.
+// Moderation is a decision of an author about a mention.
 type Moderation string
 
-// Moderations.
+// Moderations that authors can choose.
 const (
 	Approve       Moderation = "approve"
-	ApproveAlways Moderation = "trust"  // also later mentions of the same author
-	Reject        Moderation = "reject" // only this one
+	ApproveAlways Moderation = "trust"  // also approves later mentions of the same author
+	Reject        Moderation = "reject" // rejects only this mention
 	BlockAuthor   Moderation = "block-author"
 	BlockHost     Moderation = "block-host"
 )
@@ -22,10 +22,11 @@ const (
 // UndoWithin is the period in which [Conversation.Undo] can revert a decision.
 const UndoWithin = 10 * time.Minute
 
-// Moderate carries out the decision of a user about one of their mentions. It returns the mention as
-// it was before, with the time of the decision, by which [Conversation.Undo] reverts it. Errors:
-// fault.NotFound; fault.Conflict if the mention would become public and its page was not read yet;
-// fault.Invalid for an unknown decision; fault.TooMany if there are [MaxRules] rules.
+// Moderate applies the decision of a user about one of the user's mentions. It returns the mention
+// as it was before, with the time of the decision. [Conversation.Undo] takes that time to revert the
+// decision. fault.NotFound: the mention does not exist. fault.Conflict: the mention would become
+// public, but its page was not read yet. fault.Invalid: the decision is unknown. fault.TooMany: the
+// user already has [MaxRules] rules.
 //
 // spec:cloudburst#mention-moderation
 func (c *Conversation) Moderate(ctx context.Context, user string, id int64, d Moderation) (Mention, error) {
@@ -80,8 +81,9 @@ func (c *Conversation) set(ctx context.Context, user string, id int64, d Moderat
 	})
 }
 
-// Undo reverts the decision that a user made at a time: mentions return to their state before, and
-// the rule made with it ends. fault.Conflict: there is nothing to undo, or [UndoWithin] has passed.
+// Undo reverts the decision that a user made at a time. The mentions return to their previous state,
+// and the rule that the decision created is deleted. fault.Conflict: there is nothing to undo, or
+// [UndoWithin] has passed.
 func (c *Conversation) Undo(ctx context.Context, user string, at time.Time) error {
 	c.init()
 	n := 0

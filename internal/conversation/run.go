@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	leaseMargin   = 15 * time.Second // lease time beyond the longest reading
-	deferFor      = 2 * time.Second  // delay of a reading whose host is at its limit
-	settleTimeout = 10 * time.Second // limit for recording a result
+	leaseMargin   = 15 * time.Second // how much longer a lease is than the longest read of a page
+	deferFor      = 2 * time.Second  // delay of a read whose host has reached its limit
+	settleTimeout = 10 * time.Second // time limit for storing a result
 )
 
 // Run reads the pages of reported mentions until ctx ends.
@@ -25,7 +25,7 @@ func (c *Conversation) Run(ctx context.Context) error {
 			return now.Add(deferFor), ok
 		},
 		Do: func(ctx context.Context, m Mention) {
-			defer c.Wake() // deferred readings of the host may begin
+			defer c.Wake() // deferred reads of the same host can start now
 			defer c.active.Release(m.Host)
 			c.read(ctx, m)
 		},
@@ -56,7 +56,7 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 	switch code := fault.CodeOf(err); {
 	case err == nil:
 		c.settle(ctx, m, func(now *Mention, rules []Rule) Action { return c.verified(now, rules, content, author, known) })
-	case ctx.Err() != nil: // shutdown is not a failure of the page
+	case ctx.Err() != nil: // a shutdown is not a failure of the page
 		c.settle(ctx, m, func(now *Mention, _ []Rule) Action { now.DueAt = c.now(); return Keep })
 	case code == fault.Gone || code == fault.Refused || code == fault.Invalid:
 		// spec:webmention-2017#deleted-source
@@ -67,8 +67,8 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 	}
 }
 
-// verified decides about a page that links to the post. An approved page that changes waits for its
-// author again, because the approval was for the former text.
+// verified decides about a page that links to the post. If an approved page changes, it waits for a
+// new decision, because the author approved the former text.
 //
 // spec:cloudburst#mention-moderation
 func (c *Conversation) verified(m *Mention, rules []Rule, content Content, author string, known bool) Action {
@@ -91,7 +91,7 @@ func (c *Conversation) verified(m *Mention, rules []Rule, content Content, autho
 	return Keep
 }
 
-// failed schedules the next try, or gives up. A page that was read before stays as it was.
+// failed schedules the next attempt, or gives up. A page that was read before keeps its content.
 func (c *Conversation) failed(m *Mention, err error) Action {
 	c.Log.Debug("cannot read the page of a mention", "source", m.Source, "tries", m.Tries+1, "err", err)
 	if m.Tries >= len(c.Options.Retry) {
@@ -106,7 +106,7 @@ func (c *Conversation) failed(m *Mention, err error) Action {
 	return Keep
 }
 
-// settle records the result of a reading if its lease is still valid, and releases the lease.
+// settle stores the result of a read if the lease is still valid, and releases the lease.
 func (c *Conversation) settle(ctx context.Context, was Mention, do func(m *Mention, rules []Rule) Action) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
@@ -117,7 +117,7 @@ func (c *Conversation) settle(ctx context.Context, was Mention, do func(m *Menti
 		m.Lease = 0
 		return do(m, rules), nil
 	})
-	if err != nil && fault.CodeOf(err) != fault.NotFound { // the lease expires, and the page is read again
+	if err != nil && fault.CodeOf(err) != fault.NotFound { // the lease expires, and another run reads the page again
 		c.Log.WarnContext(ctx, "cannot store the result of a mention", "source", was.Source, "err", err)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"cloudburst/internal/limit"
 )
 
-// Transport sends one webmention. Package publishhttp implements it. Errors: fault.NotFound means that
-// the target has no endpoint; fault.Refused, Invalid and Gone are final; any other error is temporary,
-// and the next attempt is after its RetryAfter. A StatusError in the chain has the HTTP status.
+// Transport sends one webmention. Package publishhttp implements it. fault.NotFound: the target has
+// no endpoint. fault.Refused, Invalid and Gone are final. Any other error is temporary, and the next
+// attempt is after its RetryAfter. A StatusError in the error chain has the HTTP status.
 type Transport interface {
 	// Discover finds the endpoint of a target.
 	Discover(ctx context.Context, target string) (endpoint string, err error)
@@ -26,9 +26,9 @@ type Transport interface {
 
 // SendOptions are the options of a [Sender]. Zero fields mean the default in brackets.
 type SendOptions struct {
-	Timeout time.Duration   // of one attempt [30 s]
-	Retry   []time.Duration // waits after temporary failures; then the webmention has failed [1 min, 10 min, 1 h, 6 h, 24 h]
-	AtOnce  int             // attempts at once, one for each host [8]
+	Timeout time.Duration   // time limit of one attempt [30 s]
+	Retry   []time.Duration // pauses after temporary failures; after the last one the webmention has failed [1 min, 10 min, 1 h, 6 h, 24 h]
+	AtOnce  int             // maximum number of concurrent attempts, with one per host [8]
 }
 
 // Sender sends the webmentions of posts. Store, Transport and Page are required. Do not copy it.
@@ -41,11 +41,12 @@ type Sender struct {
 	Transport Transport
 	// Page returns the page of a post, also of a deleted one.
 	Page func(ctx context.Context, user string, post int64) (Page, error)
-	// Own reports a URL of this server, whose webmentions Local receives without a request; nil: none.
+	// Own reports whether a URL belongs to this server. Local receives webmentions for own URLs
+	// without a request. nil: no URL is own.
 	Own     func(url string) bool
 	Local   func(ctx context.Context, source, target string) error
 	Now     func() time.Time // nil: time.Now
-	Log     *slog.Logger     // nil is silent
+	Log     *slog.Logger     // nil: no log
 	Options SendOptions
 
 	once    sync.Once
@@ -85,10 +86,10 @@ func (s *Sender) List(ctx context.Context, q SentQuery) ([]Sent, error) {
 	return s.Store.SentMentions(ctx, q)
 }
 
-// Tidy deletes rows that nobody needs any more. Call it about once an hour.
+// Tidy deletes the rows of deleted posts. Call it about once an hour.
 func (s *Sender) Tidy(ctx context.Context) error { return s.Store.TidySent(ctx) }
 
-// Again makes the failed webmentions of a post due. It returns their number.
+// Again schedules the failed webmentions of a post for a new attempt. It returns their number.
 func (s *Sender) Again(ctx context.Context, user string, post int64) (n int, err error) {
 	s.init()
 	err = s.Store.ChangeSent(ctx, user, post, func(rows []Sent) []Sent {
@@ -105,7 +106,7 @@ func (s *Sender) Again(ctx context.Context, user string, post int64) (n int, err
 	return n, err
 }
 
-// hostOf returns the host that the next attempt requests; "": none.
+// hostOf returns the host to which the next attempt sends a request; "": none.
 func (s *Sender) hostOf(o Sent) string {
 	if o.Target == "" || s.own(o.Target) {
 		return ""
@@ -115,7 +116,8 @@ func (s *Sender) hostOf(o Sent) string {
 
 func (s *Sender) own(url string) bool { return s.Own != nil && s.Own(url) }
 
-// plan compares the links of a post with its rows and deletes the reminder.
+// plan compares the links of a post with the stored rows of its webmentions and deletes the
+// reminder.
 //
 // spec:webmention-2017#update-sent
 func (s *Sender) plan(ctx context.Context, was Sent) {
@@ -132,7 +134,7 @@ func (s *Sender) plan(ctx context.Context, was Sent) {
 	s.change(ctx, was, func(rows []Sent) []Sent {
 		at := slices.IndexFunc(rows, func(o Sent) bool { return o.Target == "" })
 		if at < 0 || rows[at].Lease != was.Lease {
-			return rows // the post changed again, and its new reminder is due
+			return rows // the post has changed again, so a newer reminder is due
 		}
 		if rows = slices.Delete(rows, at, at+1); page.Off {
 			return rows
@@ -141,11 +143,11 @@ func (s *Sender) plan(ctx context.Context, was Sent) {
 	})
 }
 
-// merge returns the rows of a post whose page links to other targets now.
+// merge updates the rows of a post after the links of its page have changed.
 func merge(rows []Sent, page Page, of Sent, now time.Time) []Sent {
 	due := func(o *Sent) {
 		o.Result = Pending
-		if o.Lease == 0 { // the running attempt schedules the next one
+		if o.Lease == 0 { // a leased row has an attempt in progress, which schedules the next attempt
 			o.Tries, o.DueAt = 0, now
 		}
 	}
@@ -159,7 +161,7 @@ func merge(rows []Sent, page Page, of Sent, now time.Time) []Sent {
 		case linked && page.ReplyTo == o.Target && o.Accepted != "" && o.Accepted != page.Hash:
 			due(&o)
 		case !linked && !o.Removed && o.Accepted == "" && o.Tries == 0 && o.Lease == 0:
-			continue // the target never received it
+			continue // the target never received a webmention, so there is no link to remove
 		case !linked && !o.Removed:
 			// spec:webmention-2017#delete-sent
 			o.Removed = true
@@ -176,7 +178,7 @@ func merge(rows []Sent, page Page, of Sent, now time.Time) []Sent {
 	return all
 }
 
-// deliver makes one attempt and records the result.
+// deliver makes one attempt to send a webmention and stores the result.
 func (s *Sender) deliver(ctx context.Context, was Sent) {
 	switch page, err := s.Page(ctx, was.User, was.Post); {
 	case err != nil && fault.CodeOf(err) != fault.NotFound:
@@ -187,7 +189,7 @@ func (s *Sender) deliver(ctx context.Context, was Sent) {
 			o.Result, o.DueAt, o.Answer = Failed, time.Time{}, "Sending is turned off."
 		})
 		return
-	case !was.Removed && !slices.Contains(page.Targets, was.Target): // edited, or not public any more
+	case !was.Removed && !slices.Contains(page.Targets, was.Target): // the post was edited or is no longer public
 		s.settle(ctx, was, func(o *Sent) {
 			o.DueAt = time.Time{}
 			if o.Removed {
@@ -202,7 +204,7 @@ func (s *Sender) deliver(ctx context.Context, was Sent) {
 	switch {
 	case err == errBusy:
 		s.settle(ctx, was, func(o *Sent) { o.Ready, o.DueAt = was.Ready, s.now().Add(deferFor) })
-	case err != nil && ctx.Err() != nil: // shutdown is not a failure of the target
+	case err != nil && ctx.Err() != nil: // a shutdown is not a failure of the target
 		s.settle(ctx, was, func(o *Sent) { o.DueAt = s.now() })
 	case err == nil:
 		s.settle(ctx, was, func(o *Sent) { s.accepted(o, was, endpoint, status) })
@@ -235,8 +237,8 @@ func (s *Sender) attempt(ctx context.Context, o *Sent) (endpoint string, status 
 	return endpoint, status, err
 }
 
-// accepted records that a target accepted the webmention. A change during the attempt makes another
-// one due.
+// accepted records that a target accepted the webmention. If the post changed during the attempt,
+// accepted schedules another attempt.
 func (s *Sender) accepted(o *Sent, was Sent, endpoint string, status int) {
 	o.Ready, o.Endpoint, o.Status, o.LastAt, o.Tries, o.DueAt = "", endpoint, status, s.now(), 0, time.Time{}
 	o.Result, o.Accepted, o.Answer = Accepted, was.Hash, "Accepted."

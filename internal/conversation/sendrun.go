@@ -42,7 +42,7 @@ func (s *Sender) Run(ctx context.Context) error {
 			return now.Add(deferFor), ok
 		},
 		Do: func(ctx context.Context, o Sent) {
-			defer s.Wake() // planned and deferred webmentions may be due
+			defer s.Wake() // planned and deferred webmentions may be due now
 			if o.Target == "" {
 				s.plan(ctx, o)
 				return
@@ -64,7 +64,7 @@ func (s *Sender) Run(ctx context.Context) error {
 	return nil
 }
 
-// settle records the result of an attempt if its lease is still valid, and releases the lease.
+// settle stores the result of an attempt if the lease is still valid, and releases the lease.
 func (s *Sender) settle(ctx context.Context, was Sent, do func(o *Sent)) {
 	s.change(ctx, was, func(rows []Sent) []Sent {
 		at := slices.IndexFunc(rows, func(o Sent) bool { return o.Target == was.Target && o.Lease == was.Lease })
@@ -77,11 +77,11 @@ func (s *Sender) settle(ctx context.Context, was Sent, do func(o *Sent)) {
 	})
 }
 
-// change changes the rows of a post, also while the program stops.
+// change changes the rows of a post. It completes even if the program stops.
 func (s *Sender) change(ctx context.Context, of Sent, do func(rows []Sent) []Sent) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	if err := s.Store.ChangeSent(ctx, of.User, of.Post, do); err != nil { // the lease expires, and the work is repeated
+	if err := s.Store.ChangeSent(ctx, of.User, of.Post, do); err != nil { // the lease expires, and another run repeats the work
 		s.Log.WarnContext(ctx, "cannot store the result of a webmention", "target", of.Target, "err", err)
 	}
 }

@@ -22,8 +22,8 @@ func (t *Threads) Wake() {
 	lease.Wake(t.wakeups)
 }
 
-// Run places replies that arrive in the river, and reads the feeds of comments of threads that
-// someone opened, until ctx ends.
+// Run adds replies from the river to their threads, and reads the feeds of comments of opened
+// threads, until ctx ends.
 func (t *Threads) Run(ctx context.Context) error {
 	t.init()
 	loop := lease.Loop[Work]{
@@ -47,7 +47,7 @@ func (t *Threads) Run(ctx context.Context) error {
 	return nil
 }
 
-// work does one piece of work and records its end.
+// work does one unit of work and records that it is done.
 func (t *Threads) work(ctx context.Context, w Work) {
 	var err error
 	switch w.Kind {
@@ -59,7 +59,7 @@ func (t *Threads) work(ctx context.Context, w Work) {
 	w.DueAt = time.Time{}
 	switch code := fault.CodeOf(err); {
 	case err == nil:
-	case ctx.Err() != nil: // shutdown is not a failure
+	case ctx.Err() != nil: // a shutdown is not a failure
 		w.DueAt = t.now()
 	case code == fault.NotFound || code == fault.Gone || code == fault.Refused || code == fault.Invalid || w.Tries >= maxWorkTries:
 		t.Log.DebugContext(ctx, "a reply or a feed of comments was given up", "kind", w.Kind, "name", w.Name, "reason", fault.Message(err))
@@ -78,8 +78,7 @@ func (t *Threads) settle(ctx context.Context, w Work) {
 	}
 }
 
-// item places an item of the river that replies to something, and queues the feed of comments of
-// the post that it replies to.
+// item adds a reply from the river to its thread, and queues the feed of comments of the parent.
 func (t *Threads) item(ctx context.Context, w Work) error {
 	id, err := strconv.ParseInt(w.Name, 10, 64)
 	if err != nil || t.Items == nil {
@@ -100,8 +99,8 @@ func (t *Threads) item(ctx context.Context, w Work) error {
 	return nil
 }
 
-// Open queues the feed of comments of the post at a URL, if this server knows the post and has not
-// read that feed within some minutes.
+// Open queues the feed of comments of the post at a URL. It does nothing if this server does not
+// know the post or has read the feed in the last few minutes.
 func (t *Threads) Open(ctx context.Context, url string) error {
 	t.init()
 	if _, own := t.Own(url); own || t.Items == nil {
@@ -129,8 +128,8 @@ func (t *Threads) queue(ctx context.Context, feed string, depth int) error {
 	return err
 }
 
-// walk reads a feed of comments. The feeds that it leads to are rows of their own: each URL is read
-// once within walkAgain, so that loops end.
+// walk reads a feed of comments. Each further feed that it finds becomes a separate row of work.
+// Each URL is read at most once within walkAgain, so loops end.
 //
 // spec:cloudburst#thread-walk
 func (t *Threads) walk(ctx context.Context, w Work) error {

@@ -32,17 +32,18 @@ type Threads struct {
 	Comments func(ctx context.Context, url string) ([]Found, error)
 	// Own returns the path of a URL of this server; ok is false for other URLs.
 	Own func(url string) (path string, ok bool)
-	// Target returns the published post at a URL of this server. fault.NotFound: there is none.
+	// Target returns the published post at a URL of this server. fault.NotFound: there is no
+	// published post.
 	Target func(ctx context.Context, url string) (user string, post int64, err error)
 	// ReaderOf returns the name of a user's river.
 	ReaderOf func(user string) string
-	// Changed is called when readers of the threads of these posts see a difference. Names are
-	// paths of posts of this server.
+	// Changed is called when the displayed threads of some posts have changed. names are paths of
+	// posts of this server.
 	Changed func(ctx context.Context, names []string)
-	// Post describes a post of this server by its URL. fault.NotFound.
+	// Post describes the post at a URL of this server. fault.NotFound: there is no such post.
 	Post func(ctx context.Context, url string) (Brief, error)
 	Now  func() time.Time // nil: time.Now
-	Log  *slog.Logger     // nil is silent
+	Log  *slog.Logger     // nil: no log
 
 	once    sync.Once
 	wakeups chan struct{}
@@ -51,11 +52,11 @@ type Threads struct {
 }
 
 const (
-	walkAgain  = 5 * time.Minute // a feed of comments is read again after this time at the earliest
+	walkAgain  = 5 * time.Minute // minimum time until a feed of comments is read again
 	keepWalked = 24 * time.Hour
 	maxBriefs  = 10_000
-	briefFor   = 10 * time.Minute // how long a known post is cached
-	missingFor = 30 * time.Second // how long an unknown one is
+	briefFor   = 10 * time.Minute // how long the description of a known post is cached
+	missingFor = 30 * time.Second // how long the absence of an unknown post is cached
 )
 
 func (t *Threads) init() {
@@ -73,8 +74,8 @@ func (t *Threads) init() {
 
 func (t *Threads) now() time.Time { return t.Now().UTC().Truncate(time.Millisecond) }
 
-// NameOf returns the name of a post in threads: its path on this server, or the URL without its
-// fragment's empty form.
+// NameOf returns the name of a post in threads: the path of a URL of this server, or any other URL
+// without an empty fragment ("#").
 func (t *Threads) NameOf(url string) string {
 	if path, own := t.Own(url); own {
 		return path
@@ -82,7 +83,7 @@ func (t *Threads) NameOf(url string) string {
 	return strings.TrimSuffix(url, "#")
 }
 
-// names is like NameOf for each URL, without repetitions.
+// names returns NameOf of each URL, without duplicates.
 func (t *Threads) names(urls []string) (all []string) {
 	seen := map[string]bool{"": true}
 	for _, u := range urls {
@@ -102,7 +103,7 @@ func keysOf(names []string) []int64 {
 	return keys
 }
 
-// offer places a reply from elsewhere.
+// offer adds a reply from another site to its thread.
 func (t *Threads) offer(ctx context.Context, f Found) error {
 	e, ok := t.entryOf(f)
 	if !ok {
@@ -141,8 +142,8 @@ func (t *Threads) offer(ctx context.Context, f Found) error {
 	return err
 }
 
-// entryOf returns the entry of a reply; ok is false for a post of this server, for a reply to
-// itself, and for an item that replies to nothing.
+// entryOf returns the entry of a reply. ok is false for a post of this server, for a reply to
+// itself, and for an item that is not a reply.
 func (t *Threads) entryOf(f Found) (e Entry, ok bool) {
 	name := t.NameOf(f.URL)
 	if _, own := t.Own(f.URL); own || name == "" {
@@ -164,7 +165,7 @@ func (t *Threads) entryOf(f Found) (e Entry, ok bool) {
 	return e, len(e.Parents) > 0
 }
 
-// target finds the first of some URLs that is a post of this server.
+// target finds the first URL in urls that is a published post of this server.
 func (t *Threads) target(ctx context.Context, urls []string) (user string, post int64, err error) {
 	for _, u := range urls {
 		if _, own := t.Own(u); !own {
@@ -177,8 +178,9 @@ func (t *Threads) target(ctx context.Context, urls []string) (user string, post 
 	return "", 0, nil
 }
 
-// decide applies a reading of a reply to its mention. A feed of comments on another host than the
-// reply proves nothing about its author, so it neither changes what is known nor makes it public.
+// decide updates a mention after its reply was read. A feed of comments on another host than the
+// reply proves nothing about the reply's author. Such a feed therefore cannot change a known reply
+// or make it public.
 //
 // spec:cloudburst#thread-moderation
 func (t *Threads) decide(m *Mention, rules []Rule, read Mention, f Found, known, isNew bool) Action {
@@ -225,8 +227,8 @@ func (t *Threads) Followed(ctx context.Context, user, url string) (bool, error) 
 	return t.Items.FollowsSource(ctx, t.ReaderOf(user), f.Source)
 }
 
-// Replied places a post of this server that was published, changed or removed, and notifies the
-// readers of its threads. The store has its entry already.
+// Replied updates the threads of a post of this server that was published, changed or removed: it
+// notifies clients that display them. The store already has the entry of the post.
 func (t *Threads) Replied(ctx context.Context, path string) {
 	t.init()
 	t.notify(ctx, KeyOf(path))
@@ -256,19 +258,20 @@ func (t *Threads) notify(ctx context.Context, id int64) {
 	}
 }
 
-// Decided notifies the readers of a thread after a decision about one of its replies.
+// Decided notifies clients that display a thread after a decision about one of its replies.
 func (t *Threads) Decided(ctx context.Context, source string) {
 	t.init()
 	t.notify(ctx, KeyOf(t.NameOf(source)))
 }
 
-// Thread returns replies below a post, by its name.
+// Thread returns a batch of the replies below a post.
 func (t *Threads) Thread(ctx context.Context, q ThreadQuery) (Thread, error) {
 	t.init()
 	return t.Store.Thread(ctx, q)
 }
 
-// Above returns the replies above a post, from the top, and itself. Empty: it is no reply.
+// Above returns the replies above the named reply, from the top, and the reply itself. The list is
+// empty if the post is not a reply.
 func (t *Threads) Above(ctx context.Context, name string) ([]Node, error) {
 	return t.Store.Ancestors(ctx, KeyOf(name))
 }
@@ -280,7 +283,8 @@ type keptBrief struct {
 	until time.Time
 }
 
-// Known describes the post at a URL if this server knows it, from memory or the store.
+// Known describes the post at a URL if this server knows it. The description comes from the cache or
+// the store.
 func (t *Threads) Known(ctx context.Context, url string) (Brief, bool) {
 	t.init()
 	now := t.now()
@@ -321,8 +325,9 @@ func (t *Threads) known(ctx context.Context, url string) (Brief, error) {
 	return Brief{Name: f.Name, Line: FirstLine(cmp.Or(f.Title, f.Text)), Href: url}, nil
 }
 
-// Readable describes the post at a URL if its thread may be read: a published post of this server, an
-// item of a public feed, or a reply in a thread. fault.NotFound: it is neither.
+// Readable describes the post at a URL if anyone may read its thread: a published post of this
+// server, an item of a public feed, or a reply in a thread. fault.NotFound: the URL is none of
+// these.
 func (t *Threads) Readable(ctx context.Context, url string) (Brief, error) {
 	b, err := t.known(ctx, url)
 	if _, own := t.Own(url); own || fault.CodeOf(err) != fault.NotFound {
@@ -335,7 +340,7 @@ func (t *Threads) Readable(ctx context.Context, url string) (Brief, error) {
 	return Brief{Href: url}, err
 }
 
-// FirstLine returns the beginning of a text, for one line.
+// FirstLine returns the beginning of a text on one line.
 func FirstLine(s string) string {
 	const limit = 100
 	s = strings.Join(strings.Fields(s), " ")
@@ -348,7 +353,7 @@ func FirstLine(s string) string {
 	return s
 }
 
-// TidyThreads removes what nobody needs any more. Call it about once an hour.
+// TidyThreads deletes entries of deleted posts and old records of feeds. Call it about once an hour.
 func (t *Threads) TidyThreads(ctx context.Context) error {
 	t.init()
 	return t.Store.TidyThreads(ctx, t.now().Add(-keepWalked))

@@ -5,46 +5,52 @@ import (
 	"time"
 )
 
-// ThreadStore is the database interface of threads, with the rules of [Store].
+// ThreadStore is the database interface of threads. Transactions and times follow the rules of
+// [Store].
 type ThreadStore interface {
-	// ThreadSpot returns where a reply to the first known of some posts goes.
+	// ThreadSpot returns the position of the first known post in keys. A reply to that post belongs
+	// below it.
 	ThreadSpot(ctx context.Context, keys []int64) (Spot, error)
-	// PutEntry places a reply. Replies that wait for it move below it. A reply that would be above
-	// itself stays where it is.
+	// PutEntry stores the position of a reply. Replies whose missing parent is this reply move below
+	// it. A reply that would be its own ancestor keeps its position.
 	PutEntry(ctx context.Context, e Entry) error
-	// OfferReply stores a mention for the author of a post, or changes the one with the same User,
-	// Post and Source, and places its entry. change is as in ChangeMention; a new mention is as
-	// given. seen reports whether readers of the thread see a difference. fault.TooMany: the user
-	// has undecided mentions up to limit already.
+	// OfferReply stores a mention for the author of a post, together with its entry. If a mention
+	// with the same User, Post and Source exists, OfferReply calls change, as ChangeMention does; a
+	// new mention is stored as given. seen reports whether the displayed thread has changed.
+	// fault.TooMany: the user already has limit undecided mentions.
 	OfferReply(ctx context.Context, m Mention, e Entry, limit int, change func(m *Mention, rules []Rule, isNew bool) Action) (seen bool, err error)
 	// Thread returns replies below a post.
 	Thread(ctx context.Context, q ThreadQuery) (Thread, error)
-	// Ancestors returns the replies above a reply, from the top, and itself. Empty: it is no reply.
+	// Ancestors returns the replies above a reply, from the top, and the reply itself. The list is
+	// empty if the post is not a reply.
 	Ancestors(ctx context.Context, id int64) ([]Node, error)
-	// TidyThreads deletes entries whose post or mention no longer exists, places replies whose
-	// parent is known by now, and forgets feeds of comments that were read before a time.
+	// TidyThreads deletes entries whose post or mention no longer exists. It moves replies below
+	// parents that have become known, and deletes the records of feeds of comments that were read
+	// before a time.
 	TidyThreads(ctx context.Context, before time.Time) error
 }
 
-// WorkStore is the database interface of the work for threads.
+// WorkStore is the database interface of pending work for threads.
 type WorkStore interface {
-	// QueueThreadWork adds work, unless the same was done after a time or is due already.
+	// QueueThreadWork adds work, unless the same work was done after doneAfter or is already due.
 	QueueThreadWork(ctx context.Context, w Work, doneAfter time.Time) error
-	// ClaimThreadWork claims up to limit due rows, oldest first, as ClaimMentions does.
+	// ClaimThreadWork leases up to limit due rows, oldest first, in the same way as ClaimMentions.
 	ClaimThreadWork(ctx context.Context, now, until time.Time, limit int, lease int64) ([]Work, error)
-	// NextThreadWork returns when the next row is due, or the zero time.
+	// NextThreadWork returns when the next row is due; the zero time means that no row is due.
 	NextThreadWork(ctx context.Context) (time.Time, error)
-	// SettleThreadWork ends a claim: w is due again at DueAt; the zero time: it is done at now. A row
-	// with another Lease stays as it is.
+	// SettleThreadWork ends a lease. The work is due again at w.DueAt; the zero time means that the
+	// work was done at now. A row with another Lease is unchanged.
 	SettleThreadWork(ctx context.Context, w Work, now time.Time) error
 }
 
 // Items is the interface to the items of the river.
 type Items interface {
-	// FoundItem returns an item with what it replies to; fault.NotFound.
+	// FoundItem returns an item together with the posts that it replies to. fault.NotFound: the item
+	// does not exist.
 	FoundItem(ctx context.Context, id int64) (Found, error)
-	// NamedItem finds an item of a public feed by its URL or guid; fault.NotFound.
+	// NamedItem finds an item of a public feed by its URL or guid. fault.NotFound: there is no such
+	// item.
 	NamedItem(ctx context.Context, name string) (Found, error)
-	// FollowsSource reports whether a reader follows a feed.
+	// FollowsSource reports whether a river follows a feed.
 	FollowsSource(ctx context.Context, reader string, source int64) (bool, error)
 }

@@ -1,3 +1,3 @@
-// Package cputime measures CPU time: of a part of a test, independent of other processes on the
-// machine, or of another process. Start with [Of], [Process] and [OfProcess].
+// Package cputime measures the CPU time of another process or of a part of a test. Other processes
+// on the machine do not affect the result. Start with [Of], [Process] and [OfProcess].
 package cputime

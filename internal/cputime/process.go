@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// OfProcess returns the user and system time of another process, in hundredths of a second; 0 if the
-// system does not report it.
+// OfProcess returns the user and system CPU time of another process, with a resolution of 10 ms. It
+// returns 0 if the system does not report the time.
 func OfProcess(pid int) time.Duration {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -17,8 +17,8 @@ func OfProcess(pid int) time.Duration {
 	return OfStat(string(text))
 }
 
-// OfStat returns the user and system time from a line of /proc/PID/stat: fields 14 and 15, in
-// hundredths of a second. The second field, in parentheses, may contain any text.
+// OfStat returns the user and system CPU time from a line of /proc/PID/stat. They are fields 14 and
+// 15, in hundredths of a second. The second field, in parentheses, may contain any text.
 func OfStat(stat string) time.Duration {
 	i := strings.LastIndexByte(stat, ')')
 	if i < 0 {

@@ -28,17 +28,18 @@ func Process(do func()) time.Duration {
 func process() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // supported by every Linux
+		panic(err) // every Linux supports this call
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// thread returns the CPU clock of this thread. Getrusage has a resolution of one tick only.
+// thread returns the CPU time of this thread. Getrusage would have a resolution of only one clock
+// tick.
 func thread() time.Duration {
 	const clockThreadCPUTime = 3
 	var t syscall.Timespec
 	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockThreadCPUTime, uintptr(unsafe.Pointer(&t)), 0); errno != 0 {
-		panic(errno) // supported by every Linux
+		panic(errno) // every Linux supports this clock
 	}
 	return time.Duration(t.Nano())
 }

@@ -15,8 +15,8 @@ func (r *dateReader) meridiemNext() bool {
 	return i+1 < len(r.s) && r.s[i+1]|0x20 == 'm' && (i+2 == len(r.s) || !isLetter(r.s[i+2]))
 }
 
-// clock reads a time whose hour has been read. separator is before the minutes; 0 means that there
-// are none.
+// clock reads the rest of a time after its hour. separator precedes the minutes; 0: the time has no
+// minutes.
 func (r *dateReader) clock(hour dateNumber, separator byte) {
 	r.timed = true
 	r.hour = hour.value
@@ -25,7 +25,7 @@ func (r *dateReader) clock(hour dateNumber, separator byte) {
 	}
 	r.i++
 	if !isDigit(r.peek(0)) {
-		return // 10h
+		return // a time without minutes, such as 10h
 	}
 	minute := r.digits()
 	r.minute = minute.value
@@ -37,7 +37,7 @@ func (r *dateReader) clock(hour dateNumber, separator byte) {
 	second := r.digits()
 	r.second = second.value
 	r.failed = r.failed || minute.digits > 2 || second.digits > 2
-	if r.peek(0) == ':' && isDigit(r.peek(1)) { // 10:14:55:123
+	if r.peek(0) == ':' && isDigit(r.peek(1)) { // a colon before the milliseconds: 10:14:55:123
 		r.fractionAfter()
 		return
 	}
@@ -60,13 +60,14 @@ func (r *dateReader) compactClock(n dateNumber) {
 	}
 }
 
-// fraction reads the decimals of a unit of unit seconds.
+// fraction reads the decimals of a number whose unit is unit seconds long, and adds them to the
+// time.
 func (r *dateReader) fraction(unit int) bool {
 	if c := r.peek(0); c != '.' && c != ',' || !isDigit(r.peek(1)) {
 		return false
 	}
-	// The comma of "10:14, 31.12.2026" does not start decimals, because a space follows. In
-	// "10.14.55" seconds follow.
+	// A decimal separator directly precedes a digit. The comma of "10:14, 31.12.2026" does not, and
+	// in "10.14.55" the second dot precedes the seconds.
 	if unit == 60 && r.dotted() {
 		return false
 	}
@@ -83,7 +84,7 @@ func (r *dateReader) fraction(unit int) bool {
 	return true
 }
 
-// dotted reports whether the next dot is the one before seconds.
+// dotted reports whether the next dot separates minutes and seconds, as in "10.14.55".
 func (r *dateReader) dotted() bool {
 	return r.peek(0) == '.' && r.i >= 3 && r.s[r.i-3] == '.'
 }

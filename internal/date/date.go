@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxDate is the maximum length, in bytes, of a text that is parsed.
+// maxDate is the maximum length of a parsed text in bytes. Longer texts are not dates.
 const maxDate = 160
 
 // Parse parses a date in any form that feeds use, and returns it in UTC: RFC 822 and its successors
@@ -23,9 +23,8 @@ func Parse(s string) (t time.Time, ok bool) {
 	return t, ok
 }
 
-// ParseOrder is like [Parse] for a text from a source that writes numeric dates in the given order.
-// proven is the order that s itself proves by a number above 12 or the weekday, otherwise
-// OrderUnknown.
+// ParseOrder is like [Parse], but reads ambiguous numeric dates in the given order. proven is the
+// order that s itself proves by a number above 12 or by the weekday; otherwise OrderUnknown.
 func ParseOrder(s string, order Order) (t time.Time, proven Order, ok bool) {
 	if len(s) > maxDate {
 		return time.Time{}, OrderUnknown, false
@@ -44,35 +43,35 @@ func ParseOrder(s string, order Order) (t time.Time, proven Order, ok bool) {
 	return t, r.proven, true
 }
 
-// dateReader is the lexer and its results so far. The order of parts hardly matters: the context
-// determines the meaning of a number, a table that of a word.
+// dateReader is the lexer and its results so far. Most parts can be in any order: the context
+// determines the meaning of a number, and tables determine the meaning of a word.
 type dateReader struct {
 	s      string
 	i      int
 	failed bool
 
-	year, month, day int // 0 is unknown; a year 0 is rejected
+	year, month, day int // 0: unknown; dates with the year 0 are rejected
 	dated            bool
-	numbers          [2]dateNumber // numbers without a meaning so far
+	numbers          [2]dateNumber // numbers that have no meaning yet
 	pending          int
 
 	hour, minute, second, nano int
 	timed                      bool
-	afternoon                  int8 // 0 unknown, 1 am, 2 pm
+	afternoon                  int8 // 0: unknown; 1: am; 2: pm
 
 	zone         int // seconds east of Greenwich
 	zoned        bool
-	zoneNamed    bool // zone is a word such as GMT, which an offset may follow
-	korean       bool // Korean text, whose default zone is Korean time
-	maybeWeekday bool // month may be a weekday
+	zoneNamed    bool // zone was given as a name such as GMT; an offset may follow
+	korean       bool // the text is Korean, so the default zone is Korean time
+	maybeWeekday bool // the word read as month may also be a weekday
 	words        int
-	era          int // added to the year
+	era          int // years to add to year
 
-	weekday   int8 // 1 Monday to 7 Sunday; 0 without an English weekday
+	weekday   int8 // 1 (Monday) to 7 (Sunday); 0: no English weekday
 	order     Order
 	proven    Order
-	ambiguous bool           // month and day may be swapped
-	location  *time.Location // of a zone such as Europe/Oslo; may be nil
+	ambiguous bool           // month and day could be swapped
+	location  *time.Location // location of a zone such as Europe/Oslo; nil: none
 }
 
 // dateNumber is a run of digits.
@@ -83,7 +82,7 @@ func (r *dateReader) complete() bool {
 	return r.dated && r.timed && r.zoned && !r.zoneNamed && r.afternoon == 0
 }
 
-// dateKnown reports whether day, month and year are known, so the time follows.
+// dateKnown reports whether day, month and year are known. The next number is then part of the time.
 func (r *dateReader) dateKnown() bool { return r.dated || r.pending == 2 && r.month != 0 }
 
 // step reads one number, word or sign.
@@ -95,13 +94,13 @@ func (r *dateReader) step() {
 	case c == '+' || c == '-':
 		r.sign(c == '-', 1)
 	case c == '(' && r.zoned:
-		for r.i < len(r.s) && r.s[r.i] != ')' { // (Pacific Standard Time)
+		for r.i < len(r.s) && r.s[r.i] != ')' { // a comment such as (Pacific Standard Time)
 			r.i++
 		}
 	case c|0x20 >= 'a' && c|0x20 <= 'z':
 		r.word()
 	case c < utf8.RuneSelf:
-		r.i++ // space, comma, quotation mark, bracket
+		r.i++ // ignore a space, comma, quotation mark or bracket
 	default:
 		char, n := utf8.DecodeRuneInString(r.s[r.i:])
 		switch {
@@ -115,7 +114,7 @@ func (r *dateReader) step() {
 	}
 }
 
-// digits reads a run of digits. The value is exact for up to 18 digits.
+// digits reads a sequence of digits. The value is exact for up to 18 digits.
 func (r *dateReader) digits() dateNumber {
 	var n dateNumber
 	for r.i < len(r.s) && r.s[r.i] >= '0' && r.s[r.i] <= '9' {
@@ -164,10 +163,10 @@ func (r *dateReader) number() {
 		r.compactClock(n)
 	case !r.dated && r.pending == 0 && r.month == 0 && r.wholeDate(n):
 	case r.dated:
-		if !r.timed && n.digits <= 2 && r.meridiemNext() { // 10 pm
+		if !r.timed && n.digits <= 2 && r.meridiemNext() { // an hour without minutes, such as 10 pm
 			r.clock(n, 0)
 		}
-		// Otherwise it is a superfluous number at the end.
+		// Any other number here is superfluous and ignored.
 	case r.timed && r.pending == 2: // a zone without its sign
 	case r.pending == 2:
 		if r.month == 0 || n.digits > 2 || r.numbers[1].digits != 4 && !r.meridiemNext() {
@@ -184,7 +183,7 @@ func (r *dateReader) number() {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= utf8.RuneSelf }
 
-// followsT reports whether the byte before index i is the T of ISO 8601.
+// followsT reports whether the byte before index i is the T between date and time in ISO 8601.
 func (r *dateReader) followsT(i int) bool { return i > 0 && r.s[i-1]|0x20 == 't' }
 
 // ordinal skips the suffix of 1st, 2nd and 1er.
@@ -293,7 +292,7 @@ func (r *dateReader) week(year int, extended bool) {
 		r.failed = true
 		return
 	}
-	// Week 1 contains the fourth of January.
+	// By definition, week 1 contains the fourth of January.
 	fourth := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC).Weekday()
 	monday := 4 - (int(fourth)+6)%7
 	t := time.Date(year, time.January, monday+(n.value-1)*7+weekday-1, 0, 0, 0, 0, time.UTC)
@@ -325,16 +324,16 @@ func (r *dateReader) threeNumbers(a dateNumber, separator byte) bool {
 		r.setDate(a.value, b.value, c.value)
 	case c.digits > 0:
 		r.dayMonthYear(a, b, c, separator)
-	case a.digits == 4 && b.digits == 3 && separator == '-': // 2003-335
+	case a.digits == 4 && b.digits == 3 && separator == '-': // year and day of the year: 2003-335
 		r.setDate(a.value, 1, b.value)
-	case a.digits == 4 && b.digits == 4 && separator == '-': // 2003-1231
+	case a.digits == 4 && b.digits == 4 && separator == '-': // year, month and day: 2003-1231
 		r.setDate(a.value, b.value/100, b.value%100)
 	case a.digits == 4 && b.digits <= 2 && separator != '.':
-		if separator == '-' && isLetter(r.peek(1)) && r.peek(0) == '-' { // 2026-19-Nov
+		if separator == '-' && isLetter(r.peek(1)) && r.peek(0) == '-' { // day before the month's name: 2026-19-Nov
 			r.failed = true
 		}
 		r.setDate(a.value, b.value, 1)
-	case a.digits == 2 && b.digits == 3 && separator == '-': // 03-335
+	case a.digits == 2 && b.digits == 3 && separator == '-': // two-digit year and day of the year: 03-335
 		r.setDate(twoDigits(a.value), 1, b.value)
 	case separator == '.':
 		r.i = back
@@ -353,19 +352,19 @@ func (r *dateReader) dayMonthYear(a, b, c dateNumber, separator byte) {
 	case a.digits > 2 || b.digits > 2 || c.digits > 4 || c.digits == 3:
 		r.failed = true
 	case separator == '.' && (c.digits == 1 || r.peek(0) == '.' && isDigit(r.peek(1))):
-		r.failed = true // a version number or an IP address
-	case separator == '.': // only in countries where the day is first
+		r.failed = true // four numbers with dots are a version number or an IP address
+	case separator == '.': // dates with dots always begin with the day
 		r.setDate(r.fullYear(c), b.value, a.value)
 	case separator == '-' && short:
 		if a.digits != 2 || b.digits != 2 || c.digits != 2 {
 			r.failed = true
 			return
 		}
-		r.setDate(twoDigits(a.value), b.value, c.value) // ISO 8601 of 1988
+		r.setDate(twoDigits(a.value), b.value, c.value) // ISO 8601 of 1988 allows two-digit years
 	case b.value > 12 && a.value <= 12:
 		r.setDate(r.fullYear(c), a.value, b.value)
 		r.proven = MonthFirst
-	case short: // 31/12/03 can be in 2003 or 2031
+	case short: // 31/12/03 can mean the year 2003 or 2031
 		r.failed = true
 	case a.value > 12 && b.value <= 12:
 		r.setDate(c.value, b.value, a.value)
@@ -378,7 +377,7 @@ func (r *dateReader) dayMonthYear(a, b, c dateNumber, separator byte) {
 	}
 }
 
-// fullYear completes a year of two digits, or of three digits, which count from 1900.
+// fullYear completes a year of two or three digits. A year of three digits is counted from 1900.
 func (r *dateReader) fullYear(n dateNumber) int {
 	switch {
 	case n.digits <= 2:
@@ -389,7 +388,7 @@ func (r *dateReader) fullYear(n dateNumber) int {
 	return n.value
 }
 
-// twoDigits returns the year of two digits: feeds are newer than 1990 and contain no dates far in
+// twoDigits completes a year of two digits. Feeds are newer than 1990 and contain no dates far in
 // the future.
 func twoDigits(year int) int {
 	if year < 90 {
@@ -398,7 +397,7 @@ func twoDigits(year int) int {
 	return 1900 + year
 }
 
-// setDate stores a numeric date. With month 1, day may be the day of the year.
+// setDate stores a numeric date. If month is 1, day may be the day of the year.
 func (r *dateReader) setDate(year, month, day int) {
 	limit := 31
 	if month == 1 {
@@ -411,7 +410,7 @@ func (r *dateReader) setDate(year, month, day int) {
 	r.year, r.month, r.day, r.dated = year, month, day, true
 }
 
-// result combines the parts.
+// result combines the parts of the date.
 func (r *dateReader) result() (time.Time, bool) {
 	if !r.failed && !r.dated {
 		r.assignNumbers()
@@ -425,7 +424,7 @@ func (r *dateReader) result() (time.Time, bool) {
 	case r.afternoon == 1 && r.hour == 12:
 		r.hour = 0
 	}
-	// time.Date normalizes 24:00 and second 60.
+	// The checks allow 24:00 and second 60, which time.Date normalizes.
 	if r.hour > 24 || r.hour == 24 && r.minute+r.second+r.nano > 0 || r.minute > 59 || r.second > 60 {
 		return time.Time{}, false
 	}
@@ -447,19 +446,19 @@ func (r *dateReader) result() (time.Time, bool) {
 func (r *dateReader) assignNumbers() {
 	a, b := r.numbers[0], r.numbers[1]
 	switch {
-	case r.month == 0 && r.timed && r.pending == 1 && a.digits == 4: // 2026 10:14
+	case r.month == 0 && r.timed && r.pending == 1 && a.digits == 4: // a year after the time: 2026 10:14
 		r.year, r.month, r.day = a.value, 1, 1
 	case r.month == 0:
 		r.failed = true
-	case r.year != 0: // set by its unit
+	case r.year != 0: // the year is already known from its unit
 		if r.day == 0 {
 			r.day = 1
 		}
-	case r.pending == 1 && a.digits == 4: // November 2026
+	case r.pending == 1 && a.digits == 4: // a month and a year: November 2026
 		r.year, r.day = a.value, 1
 	case r.pending != 2:
 		r.failed = true
-	case a.digits > 2 && b.digits <= 2: // 2026 November 19
+	case a.digits > 2 && b.digits <= 2: // the year first: 2026 November 19
 		r.year, r.day = r.fullYear(a), b.value
 	default:
 		r.year, r.day = r.fullYear(b), a.value
@@ -470,7 +469,7 @@ func (r *dateReader) assignNumbers() {
 	r.dated = !r.failed
 }
 
-// Now returns the time of a clock; nil: the system's.
+// Now returns the time of a clock; nil means the system clock.
 func Now(clock func() time.Time) time.Time {
 	if clock == nil {
 		return time.Now()

@@ -38,7 +38,7 @@ func (r *dateReader) word() {
 	key := fold(&buf, r.s[start:r.i])
 	switch {
 	case r.region(start):
-	case len(key) == 1 && key[0] == 't': // 2026-11-19T10:14
+	case len(key) == 1 && key[0] == 't': // the T between date and time: 2026-11-19T10:14
 	case isHour(string(key)):
 	case r.meridiem(key):
 	case r.zoneName(string(key)):
@@ -47,15 +47,15 @@ func (r *dateReader) word() {
 		if len(key) >= len("monday") && strings.HasSuffix(string(key), "day") {
 			r.weekday = englishWeekday([3]byte(key))
 		}
-	case r.timed: // an unknown zone
+	case r.timed: // an unknown zone name is ignored
 	case r.words == 1 && r.pending == 0 && !r.dated && (r.peek(0) == ',' || r.peek(0) == '.'):
-		// A weekday in an unknown language.
+		// Any other word may be a weekday in an unsupported language.
 	default:
 		r.failed = true
 	}
 }
 
-// englishWord is a faster word for the three-letter words of most dates.
+// englishWord is a fast path for the three-letter English words that most dates contain.
 func (r *dateReader) englishWord(a, b, c byte) bool {
 	month := 0
 	name := [3]byte{a | 0x20, b | 0x20, c | 0x20}
@@ -135,7 +135,7 @@ func (r *dateReader) meridiem(key []byte) bool {
 		return false
 	}
 	if !r.timed {
-		return true // am 19. November
+		return true // German "am": am 19. November
 	}
 	r.afternoon = 1
 	if first == 'p' {
@@ -144,7 +144,7 @@ func (r *dateReader) meridiem(key []byte) bool {
 	return true
 }
 
-// nextNonSpace returns the next byte that is not a space, 0 after the end.
+// nextNonSpace returns the next byte that is not a space; 0: the end of the text.
 func (r *dateReader) nextNonSpace() byte {
 	i := r.i
 	for i < len(r.s) && r.s[i] == ' ' {
@@ -156,7 +156,7 @@ func (r *dateReader) nextNonSpace() byte {
 	return r.s[i]
 }
 
-// zoneName reads the name of a zone, after the time or at the end.
+// zoneName reads the name of a zone, which follows the time or ends the text.
 func (r *dateReader) zoneName(key string) bool {
 	if r.zoned {
 		return false
@@ -171,8 +171,8 @@ func (r *dateReader) zoneName(key string) bool {
 	return ok
 }
 
-// monthName reads the name of a month. A second one means that the first was a weekday: "mar, 19
-// nov".
+// monthName reads the name of a month. A second month name means that the first word was a weekday,
+// as in "mar, 19 nov".
 func (r *dateReader) monthName(key string) bool {
 	month := monthOf(key)
 	if month == 0 || r.dated {
@@ -188,7 +188,7 @@ func (r *dateReader) monthName(key string) bool {
 	return true
 }
 
-// isAlsoWeekday reports short names of months that are also weekdays in some language.
+// isAlsoWeekday reports whether the short name of a month is also a weekday in some language.
 func isAlsoWeekday(key string) bool {
 	switch key {
 	case "mar", "paz", "sub", "lis":
@@ -197,7 +197,7 @@ func isAlsoWeekday(key string) bool {
 	return false
 }
 
-// isHour reports words for o'clock, which are not zones.
+// isHour reports whether a word means "o'clock". Such a word is not a zone.
 func isHour(key string) bool {
 	switch key {
 	case "h", "hs", "hr", "hrs", "uhr", "u", "uur", "uhrzeit", "godz", "hod", "ч":
@@ -208,10 +208,10 @@ func isHour(key string) bool {
 
 const (
 	maxName        = 32
-	firstIdeograph = '\u2E80' // and Hangul
+	firstIdeograph = '\u2E80' // letters from here on are ideographs or Hangul
 )
 
-// fold converts a word to lowercase without accents. It cuts words that do not fit.
+// fold converts a word to lowercase without accents. It cuts a word that is longer than buf.
 func fold(buf *[maxName]byte, word string) []byte {
 	b := buf[:0]
 	for _, c := range word {
@@ -289,11 +289,11 @@ func plainLetter(c rune) rune {
 	return c
 }
 
-// monthOf returns the month for the folded name key, or its prefix, in any supported language; 0 if
-// there is none. Three letters suffice in nearly all languages; longMonth handles the exceptions
-// first.
+// monthOf returns the month whose name in any supported language is key or begins with it; 0: none.
+// key is a folded name. Three letters suffice in nearly all languages. longMonth handles the
+// exceptions first.
 func monthOf(key string) int {
-	key = strings.TrimPrefix(key, "ב") // "in" in Hebrew
+	key = strings.TrimPrefix(key, "ב") // "ב" means "in" in Hebrew
 	letters, short := firstLetters(key)
 	if letters < 3 {
 		return 0
@@ -308,12 +308,12 @@ func monthOf(key string) int {
 	}
 	month := latinMonth(short)
 	if len(key) > 4 && (month == 0 || !strings.Contains(monthStems[month-1], key[:5])) {
-		return 0 // hello is not helmikuu
+		return 0 // reject words such as "hello", which shares three letters with the Finnish "helmikuu"
 	}
 	return month
 }
 
-// monthStems holds the first five letters of folded month names, by month.
+// monthStems contains, for each month, the first five letters of its folded names.
 var monthStems = [12]string{
 	"janua janvi janei janne gener genna enero stycz leden ledna tammi ianua",
 	"febru febre fevri fever febbr luteg unora subat helmi",
@@ -329,7 +329,8 @@ var monthStems = [12]string{
 	"decem dezem dicem dicie desem grudz grudn prosi arali joulu",
 }
 
-// firstLetters returns the first three letters of key, and their number, or 4 if there are more.
+// firstLetters returns the first three letters of key. letters is the number of letters in key; 4
+// means more than three.
 func firstLetters(key string) (letters int, short string) {
 	for i := range key {
 		if letters++; letters == 4 {
@@ -339,8 +340,8 @@ func firstLetters(key string) (letters int, short string) {
 	return letters, key
 }
 
-// longMonth handles names whose first three letters are ambiguous. Listopad is October in Croatian
-// but November in Polish and Czech, which have more speakers.
+// longMonth handles names whose first three letters are ambiguous. Listopad means October in
+// Croatian but November in Polish and Czech, which have more speakers.
 func longMonth(key string) (month int, ok bool) {
 	for _, name := range [...]struct {
 		prefix string
@@ -420,7 +421,7 @@ func otherMonth(short string) int {
 	return 0
 }
 
-// isFiller reports words between the parts of a date.
+// isFiller reports whether a word only connects the parts of a date.
 func isFiller(key string) bool {
 	switch key {
 	case "at", "on", "of", "the", "st", "nd", "rd", "th", "date", "published", "posted", "updated", "etc",

@@ -8,7 +8,7 @@ import (
 // Order is the order of day and month in a numeric date.
 type Order int8
 
-// The orders of 31/12/2026 and of 12/31/2026.
+// Orders of dates. DayFirst is the order of 31/12/2026 and MonthFirst that of 12/31/2026.
 const (
 	OrderUnknown Order = iota
 	DayFirst
@@ -22,8 +22,8 @@ func Ambiguous(s string) bool {
 	return known && !one
 }
 
-// resolveOrder chooses between the two readings of a numeric date, which was read with the month
-// first: by the weekday, otherwise by the given order.
+// resolveOrder decides whether a numeric date begins with the day or with the month. The date was
+// read with the month first. The weekday decides, otherwise the given order.
 func (r *dateReader) resolveOrder() {
 	if r.weekday != 0 {
 		monthFirst := r.matchesWeekday(r.month, r.day)
@@ -43,7 +43,7 @@ func (r *dateReader) resolveOrder() {
 	}
 }
 
-// matchesWeekday reports whether a day of the year is on the weekday in the text.
+// matchesWeekday reports whether month and day fall on the weekday in the text.
 func (r *dateReader) matchesWeekday(month, day int) bool {
 	on := time.Date(r.year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Weekday()
 	return int8((on+6)%7)+1 == r.weekday

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// unit interprets a number by the sign after it, which may follow a space: 2026年11月19日 10時14分,
+// unit interprets a number by the sign after it. A space may precede the sign: 2026年11月19日 10時14分,
 // 2026년 11월 19일.
 func (r *dateReader) unit(n dateNumber) bool {
 	i := r.i
@@ -44,8 +44,8 @@ func (r *dateReader) unit(n dateNumber) bool {
 
 const firstHangul = '\uAC00'
 
-// ideograph reads words for am and pm and eras of years. It skips others, which are names of
-// weekdays in many forms.
+// ideograph reads words for am and pm, and the names of eras. It skips other ideographs, which are
+// names of weekdays in many forms.
 func (r *dateReader) ideograph() {
 	rest := r.s[r.i:]
 	for _, word := range [...]struct {

@@ -1,7 +1,7 @@
 package date
 
-// englishWeekday returns the number of a weekday by its first three letters, 1 for Monday to 7; 0
-// for other words.
+// englishWeekday returns the number of a weekday from its first three letters: 1 (Monday) to 7
+// (Sunday); 0 for other words.
 func englishWeekday(name [3]byte) int8 {
 	switch name {
 	case [3]byte{'m', 'o', 'n'}:
@@ -22,8 +22,8 @@ func englishWeekday(name [3]byte) int8 {
 	return 0
 }
 
-// isWeekday reports names of weekdays and their short forms, which are ignored: they are redundant
-// and sometimes wrong.
+// isWeekday reports whether key is the name of a weekday or its short form. Weekdays are ignored,
+// because they are redundant and sometimes wrong.
 func isWeekday(key string) bool {
 	_, short := firstLetters(key)
 	switch short {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Times writes how often something happened in a row.
+// Times formats the number of repetitions: "once" or "3 times in a row".
 func Times(n int) string {
 	if n == 1 {
 		return "once"
@@ -25,5 +25,5 @@ func When(t, now time.Time) string {
 	return t.UTC().Format("2 January 2006 15:04 UTC")
 }
 
-// Since formats a time as it follows the word "since".
+// Since formats a time for the position after the word "since".
 func Since(t, now time.Time) string { return strings.TrimPrefix(When(t, now), "at ") }

@@ -3,36 +3,36 @@ package date
 import (
 	"strings"
 	"time"
-	_ "time/tzdata" // named zones are the same on every machine
+	_ "time/tzdata" // embeds the time zone database, so that named zones are the same on every machine
 )
 
-// sign interprets a plus or minus: a zone offset after a time, or the year of -03-12. Other hyphens
-// only join words and numbers.
+// sign interprets a plus or minus. It begins a zone offset after a time, or a year without its
+// century such as -03-12. Any other hyphen only joins words and numbers.
 func (r *dateReader) sign(minus bool, size int) {
 	start := r.i
 	r.i += size
 	if !isDigit(r.peek(0)) {
-		r.failed = r.failed || start == 0 && r.peek(0) == '-' // --12-31 of the current year
+		r.failed = r.failed || start == 0 && r.peek(0) == '-' // the form --12-31 has no year
 		return
 	}
 	switch {
-	case minus && !r.zoneNamed && r.pending == 1 && start > 0 && isLetter(r.s[start-1]): // 10:14 19-Nov-2026
+	case minus && !r.zoneNamed && r.pending == 1 && start > 0 && isLetter(r.s[start-1]): // a hyphenated date after the time: 10:14 19-Nov-2026
 	case !r.timed && r.peek(0) == '0' && r.peek(1) == '0' && isDigit(r.peek(2)) && isDigit(r.peek(3)) && !isDigit(r.peek(4)) && !r.dateKnown():
-		r.failed = true // the year -0001 of programs without a date
+		r.failed = true // the year -0001, which some programs write for a missing date
 	case r.timed && (!r.zoned || r.zoneNamed), r.zoneNamed,
-		!r.timed && !r.zoned && r.dateKnown(): // a date with a zone
+		!r.timed && !r.zoned && r.dateKnown(): // an offset after a date without a time
 		r.offset(minus)
 	case start == 0 && minus:
 		r.centuryless()
 	}
 }
 
-// centuryless reads -03-12, -0312 and -03 of ISO 8601 of 1988: a year without its century, and a
-// month.
+// centuryless reads -03-12, -0312 and -03 of ISO 8601 of 1988. These forms are a year without its
+// century and a month.
 func (r *dateReader) centuryless() {
 	n := r.digits()
 	switch {
-	case n.digits == 4 && r.peek(0) == '-': // the year -0001 of programs without a date
+	case n.digits == 4 && r.peek(0) == '-': // the year -0001, which some programs write for a missing date
 		r.failed = true
 	case n.digits == 4:
 		r.setDate(twoDigits(n.value/100), n.value%100, 1)
@@ -42,7 +42,7 @@ func (r *dateReader) centuryless() {
 	case n.digits == 2:
 		r.setDate(twoDigits(n.value), 1, 1)
 	default:
-		r.failed = true // a day of an unknown year
+		r.failed = true // the text is a day without a year
 	}
 }
 
@@ -67,7 +67,7 @@ func (r *dateReader) offset(minus bool) {
 	}
 	r.zoned, r.zoneNamed = true, false
 	if hours > 23 || minutes > 59 {
-		return // invalid, so ignored
+		return // an invalid offset is ignored
 	}
 	r.zone = hours*3600 + minutes*60
 	if minus {
@@ -75,8 +75,8 @@ func (r *dateReader) offset(minus bool) {
 	}
 }
 
-// zoneOf returns the offset of a zone name in minutes. An ambiguous name has its meaning in the
-// United States, otherwise the one used by most people.
+// zoneOf returns the offset of a zone name in minutes. For an ambiguous name, the meaning in the
+// United States has priority, then the meaning that most people use.
 func zoneOf(name string) (minutes int, ok bool) {
 	if len(name) == 1 {
 		return militaryZone(name[0])
@@ -114,7 +114,7 @@ func zoneOf(name string) (minutes int, ok bool) {
 	return easternZone(name)
 }
 
-// easternZone is like zoneOf for zones east of Greenwich.
+// easternZone does the work of zoneOf for zones east of Greenwich.
 func easternZone(name string) (minutes int, ok bool) {
 	switch name {
 	case "cet", "met", "mez", "bst", "west", "wat":
@@ -161,8 +161,8 @@ func easternZone(name string) (minutes int, ok bool) {
 	return 0, false
 }
 
-// militaryZone returns the offset of a letter zone of RFC 822, which had the wrong signs. Its
-// successors treat all as UTC; feed readers honour four of them.
+// militaryZone returns the offset of a letter zone of RFC 822, whose definition had the wrong signs.
+// The successors of RFC 822 treat all letters as UTC, but feed readers honour four of them.
 //
 // spec:mail-rfc5322#single-letter-zones
 func militaryZone(c byte) (minutes int, ok bool) {
@@ -179,8 +179,9 @@ func militaryZone(c byte) (minutes int, ok bool) {
 	return 0, c >= 'a' && c <= 'z' && c != 'j'
 }
 
-// region reads a zone of the IANA time zone database, such as America/Los_Angeles; the word at
-// start is its first part. It returns false for other words and unknown zones.
+// region reads the name of a zone of the IANA time zone database, such as America/Los_Angeles. The
+// word at start is the first part of the name. region returns false for other words and for unknown
+// zones.
 func (r *dateReader) region(start int) bool {
 	if !r.timed || r.zoned || r.peek(0) != '/' || !isArea(r.s[start:r.i]) {
 		return false
@@ -197,7 +198,7 @@ func (r *dateReader) region(start int) bool {
 	return true
 }
 
-// isArea reports first parts of zone names in the IANA time zone database.
+// isArea reports whether a word is the first part of a zone name in the IANA time zone database.
 func isArea(word string) bool {
 	switch word {
 	case "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Etc", "Europe", "Indian", "Pacific", "US", "Canada", "Brazil", "Chile", "Mexico":

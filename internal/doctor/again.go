@@ -9,7 +9,8 @@ import (
 	"cloudburst/feed"
 )
 
-// again fetches the feed twice more: for hubs, different bytes are a change.
+// again fetches the feed two more times and compares the responses. Hubs treat different bytes as a
+// change, so an unchanged feed should always have the same bytes.
 func (x *exam) again(ctx context.Context) bool {
 	x.second = x.get(ctx, x.first.url, how{limit: maxBody})
 	x.plain = x.get(ctx, x.first.url, how{limit: maxBody, plain: true})
@@ -91,7 +92,7 @@ func differences(a, b *answer) []string {
 // shown is the number of characters to show around a difference.
 const shown = 60
 
-// around returns the part of s that begins shortly before its first difference from t.
+// around returns a part of s that begins shortly before the first difference between s and t.
 func around(s, t string) string {
 	i := 0
 	for i < len(s) && i < len(t) && s[i] == t[i] {
@@ -103,7 +104,7 @@ func around(s, t string) string {
 	return "…" + short(string([]rune(validUTF8(s[i-shown/3:]))), shown)
 }
 
-// inBytes describes a difference outside of elements, such as in a comment.
+// inBytes describes a difference outside the elements, such as in a comment.
 func inBytes(a, b []byte) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

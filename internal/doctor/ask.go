@@ -19,7 +19,7 @@ import (
 
 // hop is one redirect.
 type hop struct {
-	status   int // 0: unknown, because the client followed it
+	status   int // HTTP status; 0: unknown, because the client followed the redirect itself
 	from, to string
 }
 
@@ -27,21 +27,21 @@ type hop struct {
 type answer struct {
 	url    string // final URL
 	hops   []hop
-	status int // 0: no response, see failure
+	status int // HTTP status; 0: no response, see failure
 	header http.Header
-	body   []byte // decoded, up to the requested limit
-	wire   int64  // bytes transferred
-	coded  bool   // transferred with compression
+	body   []byte // decoded content, up to the requested limit
+	wire   int64  // number of transferred bytes
+	coded  bool   // the transfer was compressed
 	whole  bool   // body is complete
 	took   time.Duration
-	// failure is the reason for a missing or incomplete response, in words.
+	// failure is the reason for a missing or incomplete response, as words for people.
 	failure string
 }
 
-// ok reports a complete response with status 200.
+// ok reports whether the response is complete and has status 200.
 func (a *answer) ok() bool { return a.failure == "" && a.status == http.StatusOK }
 
-// page reports a successful response of type text/html.
+// page reports whether the response is successful and has type text/html.
 func (a *answer) page() bool {
 	kind, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
 	return a.status >= 200 && a.status <= 299 && strings.EqualFold(strings.TrimSpace(kind), "text/html")
@@ -61,9 +61,9 @@ func statusText(status int) string {
 
 // how contains the options of a request.
 type how struct {
-	header http.Header // additional fields
-	plain  bool        // without compression
-	limit  int64       // bytes of the body
+	header http.Header // additional header fields
+	plain  bool        // request the response without compression
+	limit  int64       // maximum number of bytes of the body
 }
 
 // get requests a URL and follows redirects.
@@ -102,7 +102,7 @@ func (x *exam) get(ctx context.Context, address string, h how) (a answer) {
 	}
 }
 
-// follow records a redirect, or sets failure if it cannot be followed.
+// follow records a redirect. It returns false and sets failure if the redirect cannot be followed.
 func (a *answer) follow(h hop) bool {
 	switch {
 	case rsscloud.CheckFeedURL(h.to) != nil:
@@ -198,7 +198,7 @@ func (x *exam) do(r *http.Request) (*http.Response, error) {
 	return x.d.http().Do(r)
 }
 
-// Do makes exam an HTTP client for the protocol packages.
+// Do lets the protocol packages use the exam as their HTTP client.
 func (x *exam) Do(r *http.Request) (*http.Response, error) { return x.do(r) }
 
 func (d *Doctor) http() HTTPClient {

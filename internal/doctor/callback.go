@@ -15,9 +15,9 @@ import (
 
 // callback is the server that receives notifications during a watch.
 type callback struct {
-	host  string // name at which hubs reach it; "": the address that hubs see
+	host  string // host name at which hubs reach the server; "": the address from which requests arrive
 	port  int
-	token string // unguessable part of the path
+	token string // part of the path that others cannot guess
 	stop  func(context.Context)
 }
 
@@ -55,7 +55,8 @@ func (w *watching) register(ctx context.Context) (leave func()) {
 		ends = append(ends, w.subscribe(ctx, hubs[hub], c))
 	}
 	return func() {
-		// Cancel also after an interruption. Without it, the subscription expires at the hub.
+		// The cancellation continues after an interruption. Otherwise the subscription would remain
+		// until it expires at the hub.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 		defer cancel()
 		for _, end := range ends {
@@ -65,7 +66,7 @@ func (w *watching) register(ctx context.Context) (leave func()) {
 	}
 }
 
-// reaches reports whether the hub at host can probably reach this machine.
+// reaches reports whether the hub at host can probably send requests to this machine.
 func (x *exam) reaches(host string) bool { return x.d.Callback != "" || isLoopback(host) }
 
 func (w *watching) registerCloud(ctx context.Context, cloud rsscloud.Cloud, c callback) (end func(context.Context)) {
@@ -122,14 +123,14 @@ func (w *watching) subscribe(ctx context.Context, hub string, c callback) (end f
 		if client.Unsubscribe(ctx, hub, s) != nil {
 			return
 		}
-		select { // the hub verifies this too
+		select { // the hub also verifies the end of a subscription
 		case <-w.ended:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// subscribed reports the result of subscribing at a hub.
+// subscribed reports the result of a subscription at a hub.
 func (w *watching) subscribed(via string, err error, accepted bool, why string) bool {
 	const id = "watch-hub"
 	switch {
@@ -145,7 +146,7 @@ func (w *watching) subscribed(via string, err error, accepted bool, why string) 
 	return false
 }
 
-// forget discards earlier notifications: the test call of the registration.
+// forget discards earlier notifications, because a registration causes a test notification.
 func (w *watching) forget() {
 	for {
 		select {
@@ -179,7 +180,7 @@ func (w *watching) listen(ctx context.Context) (callback, error) {
 		c.port, err = strconv.Atoi(port)
 	}
 	if err != nil {
-		_ = ln.Close() // the listener is unused
+		_ = ln.Close() // the listener was never used
 		return c, err
 	}
 	mux := http.NewServeMux()
@@ -189,7 +190,7 @@ func (w *watching) listen(ctx context.Context) (callback, error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(ln) // stop ends it
+		_ = server.Serve(ln) // Serve ends when the returned function stops the server
 	}()
 	c.stop = func(ctx context.Context) {
 		if server.Shutdown(ctx) != nil {
@@ -219,7 +220,7 @@ func (w *watching) take(h notification) {
 	}
 }
 
-// Confirm confirms the subscription and its end.
+// Confirm accepts the hub's verification of the subscription or of its end.
 func (w *watching) Confirm(_ context.Context, c websub.Confirmation) error {
 	if c.Topic != w.x.topic() {
 		return websub.ErrNotWanted
@@ -230,7 +231,7 @@ func (w *watching) Confirm(_ context.Context, c websub.Confirmation) error {
 	}
 	select {
 	case verified <- struct{}{}:
-	default: // a repeated verification
+	default: // the channel is full after a repeated verification
 	}
 	return nil
 }
@@ -238,7 +239,7 @@ func (w *watching) Confirm(_ context.Context, c websub.Confirmation) error {
 // Denied does nothing: without a verification there is no subscription.
 func (w *watching) Denied(context.Context, websub.Denial) {}
 
-// Wanted returns the topic, without a secret.
+// Wanted accepts every topic, without a secret.
 func (w *watching) Wanted(context.Context, string) (websub.Wanted, error) {
 	return websub.Wanted{Topic: w.x.topic()}, nil
 }

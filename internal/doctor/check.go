@@ -3,15 +3,15 @@ package doctor
 // Level is the severity of a finding.
 type Level string
 
-// Levels, the best first.
+// Levels, least severe first.
 const (
 	OK      Level = "ok"
 	Note    Level = "note"    // information
-	Warning Level = "warning" // it works, but late, at a higher cost or not for all readers
+	Warning Level = "warning" // notifications work, but late, at a higher cost or not for all readers
 	Problem Level = "problem" // some subscribers are not notified or cannot read the feed
 )
 
-// Subjects of checks, in their order.
+// Subjects of checks, in the order of the report.
 const (
 	SubjectFeed     = "the feed"
 	SubjectItems    = "its items"
@@ -25,12 +25,12 @@ const (
 
 // Check is one finding.
 type Check struct {
-	ID      string `json:"id"` // stable, for programs: "websub-self"
+	ID      string `json:"id"` // stable identifier for programs: "websub-self"
 	Level   Level  `json:"level"`
 	Subject string `json:"subject"`
 	Text    string `json:"text"` // the finding in one or two sentences
-	// Fix is the suggested action: a sentence, and possibly lines to copy. "": nothing
-	// to do.
+	// Fix is the suggested action: a sentence, and possibly lines to copy. "": no action is
+	// necessary.
 	Fix string `json:"fix,omitempty"`
 }
 

@@ -15,7 +15,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// cloudAt is a usable <cloud> element.
+// cloudAt is a <cloud> element with a usable endpoint.
 type cloudAt struct {
 	rsscloud.Cloud
 	endpoint string // URL for registrations
@@ -41,10 +41,10 @@ func (x *exam) rssCloud(ctx context.Context) bool {
 	return true
 }
 
-// noCloud reports a missing <cloud>. It is a problem if the feed names no other hub.
+// noCloud reports that the feed has no <cloud>. It is a problem if the feed names no other hub.
 func (x *exam) noCloud() {
 	if x.doc.Format != feed.RSS {
-		return // other formats have no <cloud>
+		return // only RSS has <cloud>
 	}
 	fix := "Put this into the channel:\n" + x.ownCloud().String()
 	if x.d.Hub == "" {
@@ -60,7 +60,7 @@ func (x *exam) noCloud() {
 // ownCloud returns the suggested <cloud> element.
 func (x *exam) ownCloud() rsscloud.Cloud { return rsscloud.CloudAt(x.hubBase()) }
 
-// hubBase returns the URL of the publisher's hub, or a placeholder.
+// hubBase returns the URL of the hub that the feed should name, or a placeholder.
 func (x *exam) hubBase() string {
 	if u, err := url.Parse(x.d.Hub); err == nil && u.Host != "" {
 		return u.Scheme + "://" + u.Host
@@ -68,7 +68,7 @@ func (x *exam) hubBase() string {
 	return "http://hub.example.org:5337"
 }
 
-// ownElement checks that a <cloud> names the given hub.
+// ownElement checks that a <cloud> names the hub that the caller expects.
 func (x *exam) ownElement() {
 	switch {
 	case x.d.Hub == "":
@@ -80,22 +80,22 @@ func (x *exam) ownElement() {
 	}
 }
 
-// named reports whether a <cloud> names the given hub.
+// named reports whether a <cloud> names the hub that the caller expects.
 func (x *exam) named() bool {
 	own := x.ownCloud()
 	return slices.ContainsFunc(x.clouds, func(c cloudAt) bool {
-		// A hub with an https URL can have an rssCloud port without TLS.
+		// A hub with an https URL can have a separate port without TLS for rssCloud.
 		return strings.EqualFold(c.Domain, own.Domain) && (c.Port == own.Port || own.Protocol == rsscloud.HTTPSPost && c.Protocol == rsscloud.HTTPPost)
 	})
 }
 
-// element checks the attributes of a <cloud> as written.
+// element checks the attributes of a <cloud> element as written in the feed.
 //
 // spec:rsscloud-2003#cloud-attributes
 func (x *exam) element(c feed.Cloud) (cloudAt, bool) {
 	written := fmt.Sprintf("<cloud domain=%s port=%s path=%s registerProcedure=%s protocol=%s/>",
 		attribute(c.Domain), attribute(c.Port), attribute(c.Path), attribute(c.RegisterProcedure), attribute(c.Protocol))
-	// Parse this element alone, not the first one of the feed.
+	// FindCloud would return the first <cloud> of the feed, so it gets this element alone.
 	cloud, err := rsscloud.FindCloud([]byte("<rss><channel>"+written+"</channel></rss>"), x.first.url)
 	out := cloudAt{Cloud: cloud}
 	if err == nil {
@@ -117,7 +117,7 @@ func (x *exam) element(c feed.Cloud) (cloudAt, bool) {
 	return out, true
 }
 
-// lastReason extracts the inner message of an rsscloud error. The outer one is about
+// lastReason extracts the innermost message of an rsscloud error. The outer message is only about
 // finding an element.
 func lastReason(err error) error {
 	if e, ok := errors.AsType[*rsscloud.FieldError](err); ok {
@@ -175,9 +175,8 @@ func (x *exam) sourceCloud() {
 	}
 }
 
-// cloudEndpoint checks that a hub responds. Over http-post it sends a registration without
-// any field, which a hub can only reject. Over xml-rpc and soap it calls a method without
-// effect.
+// cloudEndpoint checks that a hub responds. With http-post it sends a registration without any
+// field, which a hub can only reject. With xml-rpc and soap it calls a method without effect.
 func (x *exam) cloudEndpoint(ctx context.Context, c cloudAt) {
 	if c.Protocol == rsscloud.XMLRPC {
 		x.rpcEndpoint(ctx, c)
@@ -203,7 +202,7 @@ func (x *exam) rpcEndpoint(ctx context.Context, c cloudAt) {
 	_, err := client.Call(ctx, rsscloud.MethodHello)
 	_, fault := errors.AsType[*xmlrpc.Fault](err)
 	if err == nil || fault {
-		// A fault proves a server too: few hubs know this method.
+		// A fault response also proves that a server runs, because few hubs know this method.
 		x.add(SubjectRSSCloud, "cloud-door", OK, "A hub responds at this endpoint.", "")
 		return
 	}
@@ -218,7 +217,7 @@ func (x *exam) rpcEndpoint(ctx context.Context, c cloudAt) {
 	x.noHub(c.endpoint, got, "an XML-RPC server")
 }
 
-// soapEndpoint checks that a SOAP server responds: an empty request causes a fault.
+// soapEndpoint checks that a SOAP server responds. It sends an empty request, which causes a fault.
 func (x *exam) soapEndpoint(ctx context.Context, c cloudAt) {
 	got := x.post(ctx, c.endpoint, url.Values{})
 	if got.failure == "" && (bytes.Contains(got.body, []byte("Envelope")) || got.status == http.StatusUnsupportedMediaType) {
@@ -228,7 +227,7 @@ func (x *exam) soapEndpoint(ctx context.Context, c cloudAt) {
 	x.noHub(c.endpoint, got, "a SOAP server")
 }
 
-// noHub reports an endpoint without a hub.
+// noHub reports that an endpoint does not belong to a hub.
 func (x *exam) noHub(endpoint string, got answer, what string) {
 	const id = "cloud-door"
 	switch fix := "Start the hub, or name a running one. Its operator knows the right <cloud> element."; {

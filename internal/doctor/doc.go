@@ -1,7 +1,6 @@
-// Package doctor checks from outside whether subscribers of a feed can be notified of its
-// changes: how the server delivers the feed, which hubs the feed names and whether they
-// respond, how caches treat the feed, and whether a ping arrives. Start with [Doctor] and
-// [Report].
+// Package doctor checks whether subscribers of a feed can be notified of its changes. It checks from
+// outside how the server delivers the feed, which hubs the feed names, whether they respond, how
+// caches treat the feed, and whether a ping arrives. Start with [Doctor] and [Report].
 //
 // An examination changes nothing: requests to endpoints of hubs are incomplete on purpose
 // (see cloud.go and websub.go). The exceptions are the ping, which the caller can switch

@@ -21,7 +21,7 @@ type HTTPClient interface {
 
 // Doctor examines feeds. The zero value works.
 type Doctor struct {
-	HTTP      HTTPClient // nil: the network
+	HTTP      HTTPClient // nil: a client that uses the network directly
 	UserAgent string
 	Now       func() time.Time // nil: time.Now
 	// Plain converts a network error to plain words; nil: the error itself.
@@ -43,20 +43,20 @@ type Doctor struct {
 
 // Limits of one examination.
 const (
-	maxBody     = 5 << 20 // bytes of a document
-	maxPage     = 1 << 20 // bytes of the home page
+	maxBody     = 5 << 20 // maximum size of a document in bytes
+	maxPage     = 1 << 20 // maximum size of the home page in bytes
 	maxAnswer   = 64 << 10
 	maxHops     = 5
 	maxClouds   = 2
 	maxHubs     = 3
-	maxRequests = 24 // without the requests of a watch
+	maxRequests = 24 // maximum number of requests, without the requests of a watch
 	askTime     = 20 * time.Second
 	hubsLimit   = 1 << 20 // usual size limit of WebSub hubs
 	slowAnswer  = 2500 * time.Millisecond
 	lateAnswer  = 10 * time.Second
 )
 
-// ErrURL reports an argument that is not a URL to fetch.
+// ErrURL means that the argument is not a URL that can be fetched.
 var ErrURL = errors.New("doctor: not a URL that can be fetched")
 
 // exam is the state of one examination.
@@ -64,22 +64,22 @@ type exam struct {
 	d        *Doctor
 	report   func(Check)
 	result   Report
-	requests int // sent so far
+	requests int // number of requests sent so far
 
 	feed          string // URL of the feed, as its subscribers know it
 	first, second answer // two responses, compressed if the server supports it
 	plain         answer // a third response, without compression
 	doc           *feed.Feed
-	raw           *feed.Feed // with relative references as written
+	raw           *feed.Feed // the parsed feed, with relative references as written
 	links         links
 	clouds        []cloudAt
 	pages         []string // URLs of hubs that return a page
-	unstable      bool     // the bytes differ in each response
+	unstable      bool     // the bytes differ in each response although the feed is unchanged
 }
 
-// Examine checks the feed at url, or the best feed of the page at url. It calls report,
-// which can be nil, with each finding as soon as it exists. The error is [ErrURL] or the
-// error of the context; all other failures are findings.
+// Examine checks the feed at url, or the best feed of the page at url. It calls report with each
+// finding as soon as the finding exists; report may be nil. Examine returns [ErrURL] or the error of
+// the context; all other failures are findings.
 func (d *Doctor) Examine(ctx context.Context, url string, report func(Check)) (Report, error) {
 	if err := rsscloud.CheckFeedURL(url); err != nil {
 		return Report{}, fmt.Errorf("%w: %w", ErrURL, err)

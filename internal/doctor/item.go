@@ -8,7 +8,7 @@ import (
 	"cloudburst/feed"
 )
 
-// items checks the ids of items, by which readers recognise new items.
+// items checks the ids of items. Readers recognise new items by their ids.
 func (x *exam) items(context.Context) bool {
 	all := x.doc.Items
 	if len(all) == 0 {
@@ -17,7 +17,7 @@ func (x *exam) items(context.Context) bool {
 	}
 	name := map[feed.Format]string{feed.RSS: "<guid>", feed.Atom: "<id>", feed.JSONFeed: "id"}[x.doc.Format]
 	if name == "" || x.doc.Format == feed.RSS && !strings.HasPrefix(x.doc.Version, "2") && x.doc.Version != "0.94" {
-		return true // formats without ids
+		return true // this format has no ids
 	}
 	without, twice, unlinked := 0, 0, 0
 	first := ""
@@ -56,7 +56,7 @@ func (x *exam) items(context.Context) bool {
 	return true
 }
 
-// share forms the beginning of a sentence about n of all items.
+// share returns the subject of a sentence about n of all items.
 func share(n, all int) string {
 	switch {
 	case all == 1:

@@ -14,11 +14,11 @@ import (
 // leaf is a value in a document with its path: rss/channel/item[2]/title.
 type leaf struct{ path, value string }
 
-// Limits for documents with much markup.
+// Limits on the memory that a document with much markup can use.
 const (
 	maxLeaves = 100_000
-	maxPaths  = 16 << 20 // bytes of all paths together
-	maxName   = 64       // bytes of a name; the rest is cut
+	maxPaths  = 16 << 20 // maximum total length of all paths in bytes
+	maxName   = 64       // maximum length of a name in bytes; a longer name is cut
 )
 
 // leaves returns the texts and attributes of XML, or the values of JSON, in order.
@@ -37,7 +37,7 @@ func leaves(a *answer) []leaf {
 type level struct {
 	path   string
 	text   strings.Builder
-	counts map[string]int // of child elements, by name
+	counts map[string]int // key: element name; value: number of child elements
 }
 
 func xmlLeaves(doc string) []leaf {

@@ -60,7 +60,7 @@ func (x *exam) alternate(page string, named []string) {
 	}
 }
 
-// bare removes the parts of a URL that often differ between two URLs of one resource.
+// bare removes the parts of a URL that often differ between two URLs of the same page.
 func bare(address string) string {
 	_, rest, _ := strings.Cut(strings.ToLower(address), "://")
 	return strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")

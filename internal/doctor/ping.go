@@ -32,7 +32,7 @@ func (x *exam) ping(ctx context.Context) bool {
 		x.pingCloud(ctx, c)
 	}
 	for _, hub := range x.links.hubs()[:min(len(x.links.hubs()), maxHubs)] {
-		if rsscloud.CheckFeedURL(hub) == nil && !slices.Contains(x.pages, hub) { // a page would accept the ping too
+		if rsscloud.CheckFeedURL(hub) == nil && !slices.Contains(x.pages, hub) { // a hub URL that returns a page would accept the ping too
 			x.publish(ctx, hub)
 		}
 	}
@@ -76,7 +76,7 @@ func (x *exam) pingEndpoint(ctx context.Context, protocol, endpoint string) {
 	}
 }
 
-// allowWords suggests the setting for feeds at private addresses.
+// allowWords returns a sentence that suggests the setting for feeds at private addresses.
 func allowWords(refusal, feed string) string {
 	if !isLocal(hostOf(feed)) || !strings.Contains(refusal, "does not read") {
 		return ""
@@ -91,7 +91,7 @@ func replied(msg string) string {
 	return " and replies " + quote(msg)
 }
 
-// late reports a duration above one second.
+// late returns words about a duration above one second; "" for a shorter duration.
 func (x *exam) late(begun time.Time) string {
 	if d := x.d.now().Sub(begun); d > time.Second {
 		return ", after " + span(d)

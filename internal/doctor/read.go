@@ -116,8 +116,7 @@ func (x *exam) redirect(h hop) {
 	x.add(SubjectFeed, "redirect", level, text, fix)
 }
 
-// parse parses the document twice: as readers do, and with relative references as
-// written.
+// parse parses the document twice: in the way of readers, and with relative references as written.
 func (x *exam) parse() (err error) {
 	a := &x.first
 	x.doc, err = feed.ParseBytes(a.body, &feed.Options{URL: a.url, Header: a.header})
@@ -218,13 +217,13 @@ func (x *exam) mediaType(found []advice.Finding) {
 	}
 }
 
-// problems summarises the repairs; the command validate has the details.
+// problems summarises the parser's repairs. The command validate prints the details.
 func (x *exam) problems(found []advice.Finding) {
 	worst, n := 0, 0
 	var kinds []string
 	for _, p := range x.doc.Problems {
 		if p.Kind == feed.ProblemType {
-			continue // reported above
+			continue // another check has already reported this problem
 		}
 		n++
 		if kind := string(p.Kind); !slices.Contains(kinds, kind) {

@@ -11,7 +11,7 @@ import (
 	"cloudburst/feed/polling"
 )
 
-// caching checks conditional requests, and caches that delay changes.
+// caching checks conditional requests, and whether caches delay changes.
 func (x *exam) caching(ctx context.Context) bool {
 	x.freshness()
 	x.vary()
@@ -54,7 +54,7 @@ func validators(tag, modified string) string {
 // unchanged reports whether a has the same bytes as the first response.
 func (x *exam) unchanged(a *answer) bool { return a.ok() && bytes.Equal(a.body, x.first.body) }
 
-// tags checks the form of the ETag, and that it stays the same for the same bytes.
+// tags checks the form of the ETag, and that the ETag stays the same while the bytes do.
 func (x *exam) tags(tag string) {
 	if tag == "" {
 		return
@@ -93,7 +93,7 @@ func (x *exam) modified(text string) {
 	}
 }
 
-// conditional sends a conditional request, as a client with a copy of the feed does.
+// conditional sends a conditional request, as a client does that has a copy of the feed.
 func (x *exam) conditional(ctx context.Context, id, with string, header http.Header) {
 	got := x.get(ctx, x.first.url, how{header: header, limit: maxBody})
 	request := "To a request with " + with + ", the server "
@@ -116,10 +116,10 @@ func (x *exam) conditional(ctx context.Context, id, with string, header http.Hea
 	}
 }
 
-// longFresh is the longest acceptable lifetime of a cached copy.
+// longFresh is the longest acceptable time for which caches may use a copy.
 const longFresh = 5 * time.Minute
 
-// freshness checks how long caches can delay a change, and whether one did.
+// freshness checks how long caches can delay a change, and whether a cache returned an old copy.
 func (x *exam) freshness() {
 	now := x.d.now()
 	h := x.first.header

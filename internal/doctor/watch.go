@@ -12,32 +12,32 @@ import (
 
 // Limits of a watch.
 const (
-	minPause    = 2 * time.Second  // between two requests
-	maxPause    = 30 * time.Second // between two requests
-	perWatch    = 24               // requests, within these limits
+	minPause    = 2 * time.Second  // minimum time between two requests
+	maxPause    = 30 * time.Second // maximum time between two requests
+	perWatch    = 24               // intended number of requests; minPause and maxPause have priority
 	cancelTime  = 5 * time.Second
-	confirmTime = 10 * time.Second // for the verification of a WebSub hub
+	confirmTime = 10 * time.Second // time limit for the verification by a WebSub hub
 )
 
 // watching is one watch for a change of the feed.
 type watching struct {
 	x         *exam
 	begun     time.Time
-	was       answer // the last response
+	was       answer // last response
 	received  chan notification
-	confirmed chan struct{} // a WebSub hub verified the subscription
-	ended     chan struct{} // a WebSub hub verified its end
+	confirmed chan struct{} // receives a value when a WebSub hub has verified the subscription
+	ended     chan struct{} // receives a value when a WebSub hub has verified the end of the subscription
 
-	hubs    []string                // protocols of subscriptions
-	first   map[string]notification // the first one in each protocol
-	changed time.Duration           // time into the watch when a change was seen; 0: none
+	hubs    []string                // protocols of the subscriptions
+	first   map[string]notification // key: protocol; value: the first notification
+	changed time.Duration           // time from the start of the watch to the detected change; 0: none
 }
 
 // notification is a notification from a hub.
 type notification struct {
 	via     string
 	at      time.Time
-	changed time.Time // when the hub learned of the change; zero: unknown
+	changed time.Time // when the hub detected the change; zero: unknown
 }
 
 // watch waits for a change of the feed and for the notifications of its hubs.
@@ -62,7 +62,7 @@ func (x *exam) watch(ctx context.Context) bool {
 	return true
 }
 
-// wait fetches the feed from time to time, until all results are known or the time ends.
+// wait fetches the feed repeatedly until all results are known or the time ends.
 func (w *watching) wait(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, w.x.d.Watch)
 	defer cancel()
@@ -83,13 +83,13 @@ func (w *watching) wait(ctx context.Context) {
 	}
 }
 
-// since returns the time from the start of the watch to at; never 0.
+// since returns the time from the start of the watch to at. The result is never 0.
 func (w *watching) since(at time.Time) time.Duration {
 	return max(at.Sub(w.begun), time.Millisecond)
 }
 
-// look fetches the feed conditionally until it has changed. A failed request is repeated
-// later.
+// look fetches the feed with conditional requests until the feed has changed. It repeats a failed
+// request later.
 func (w *watching) look(ctx context.Context) {
 	if w.changed != 0 {
 		return
@@ -102,7 +102,7 @@ func (w *watching) look(ctx context.Context) {
 	if modified := w.was.header.Get("Last-Modified"); modified != "" {
 		h.Set("If-Modified-Since", modified)
 	}
-	x.requests = 0 // a watch limits the pace, not the number
+	x.requests = 0 // a watch limits the rate of requests, not their number
 	got := x.get(ctx, x.first.url, how{header: h, limit: maxBody})
 	switch {
 	case !got.ok():
@@ -113,8 +113,8 @@ func (w *watching) look(ctx context.Context) {
 	w.was = got
 }
 
-// isNews reports whether two responses differ. If the bytes differ each time, only items
-// count.
+// isNews reports whether two responses differ. If the bytes differ in each response, only the ids of
+// items are compared.
 func (x *exam) isNews(was, is *answer) bool {
 	if string(was.body) == string(is.body) {
 		return false

@@ -16,17 +16,16 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// links are the hubs and the self URL of a feed, by their place.
+// links contains the hubs and the self URLs of a feed, by where they were found.
 type links struct {
-	headHubs, bodyHubs []string // absolute
-	headSelf, bodySelf string   // absolute
-	written            string   // self as written in the document
+	headHubs, bodyHubs []string // absolute URLs
+	headSelf, bodySelf string   // absolute URLs
+	written            string   // self URL as written in the document
 	selves             []string // all self URLs of the document, absolute
 	topic              string   // the URL that subscribers use; "": unknown
 }
 
-// hubs returns all hubs, those of the header first, because subscribers prefer the
-// header.
+// hubs returns all hubs. The hubs of the HTTP header come first, because subscribers prefer them.
 func (l *links) hubs() []string {
 	out := slices.Clone(l.headHubs)
 	for _, h := range l.bodyHubs {
@@ -70,7 +69,7 @@ func (x *exam) webSub(ctx context.Context) bool {
 	hubs := x.links.hubs()
 	if len(hubs) == 0 {
 		fix := "Name a hub in the feed or in the HTTP header:\n" + x.hubLink() + "\n" + x.linkHeader()
-		if x.doc.Format == feed.RSS { // rssCloud has reported on <cloud>
+		if x.doc.Format == feed.RSS { // the method rssCloud has already checked <cloud>
 			x.add(SubjectWebSub, "websub-hub", Note, "The feed names no WebSub hub, so WebSub readers are not notified.", fix)
 		} else {
 			x.add(SubjectWebSub, "websub-hub", Problem, "The feed names no hub, so nobody can subscribe to its changes.", fix)
@@ -113,8 +112,8 @@ func (x *exam) agree() {
 	x.add(SubjectWebSub, "websub-hub", OK, fmt.Sprintf("It names %s %s: %s", text.Plural(len(l.hubs()), "hub"), where, short(names, 400)), "")
 }
 
-// self checks the self URL of the feed, which WebSub subscribers use as the topic,
-// whatever URL they found the feed at.
+// self checks the self URL of the feed. WebSub subscribers use it as the topic, at whatever URL they
+// found the feed.
 //
 // spec:websub-2018#topic-is-self
 func (x *exam) self(ctx context.Context) {
@@ -177,8 +176,8 @@ func (x *exam) sameFeed(ctx context.Context, self, fix string) {
 	}
 }
 
-// hubEndpoint checks that a hub responds. It sends an empty request, which a hub must
-// reject because the mode is missing.
+// hubEndpoint checks that a hub responds. It sends an empty request. A hub must reject this request,
+// because the mode is missing.
 func (x *exam) hubEndpoint(ctx context.Context, hub string) {
 	const id = "websub-door"
 	if err := rsscloud.CheckFeedURL(hub); err != nil {
@@ -209,8 +208,8 @@ func (x *exam) hubEndpoint(ctx context.Context, hub string) {
 	}
 }
 
-// ownHub checks that one of the hubs is at the given server. A valid <cloud>
-// makes a missing hub less severe.
+// ownHub checks that one of the hubs is the expected server. A valid <cloud> makes a missing hub
+// less severe.
 func (x *exam) ownHub(hubs []string) {
 	if x.d.Hub == "" {
 		return

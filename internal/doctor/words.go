@@ -13,10 +13,10 @@ import (
 	"cloudburst/internal/text"
 )
 
-// quote quotes text of another server, shortened to one line.
+// quote quotes a text from another server and shortens it to one line.
 func quote(s string) string { return strconv.Quote(short(s, 200)) }
 
-// short shortens a text to limit characters and removes invisible ones.
+// short shortens a text to limit characters and removes invisible characters.
 func short(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -73,7 +73,7 @@ func hostOf(address string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// isLocal reports a host that is known only on this machine or network.
+// isLocal reports whether a host name is known only on this machine or network.
 func isLocal(host string) bool {
 	host = strings.ToLower(strings.Trim(host, "[]"))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") {
@@ -83,7 +83,7 @@ func isLocal(host string) bool {
 	return err == nil && (a.Unmap().IsLoopback() || a.Unmap().IsPrivate() || a.Unmap().IsLinkLocalUnicast())
 }
 
-// isLoopback reports a host on this machine.
+// isLoopback reports whether a host is this machine.
 func isLoopback(host string) bool {
 	host = strings.ToLower(strings.Trim(host, "[]"))
 	a, err := netip.ParseAddr(host)

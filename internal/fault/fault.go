@@ -16,16 +16,16 @@ import (
 type Code int
 
 const (
-	Internal    Code = iota // our fault; clients see one neutral sentence
-	Invalid                 // the request is wrong and will stay wrong
+	Internal    Code = iota // an error in this program; clients see one neutral sentence
+	Invalid                 // the request is wrong, and a repetition cannot succeed
 	NotFound                // the object does not exist
-	Refused                 // understood, but not allowed
-	Conflict                // another object or operation is in the way
-	TooMany                 // a limit was reached; RetryAfter holds the wait
+	Refused                 // the request is understood but not allowed
+	Conflict                // another object or operation prevents this one
+	TooMany                 // a limit was reached; RetryAfter is the time to wait
 	Unreadable              // a feed or callback could not be reached or read
 	Gone                    // the object existed, but no longer does
-	Unavailable             // temporary (no database, shutting down); try again
-	Unsupported             // this program or this database cannot do that
+	Unavailable             // temporary, such as no database or a shutdown; try again later
+	Unsupported             // this program or this database does not support the request
 )
 
 var names = [...]string{"internal", "invalid", "not-found", "refused", "conflict", "too-many", "unreadable", "gone", "unavailable", "unsupported"}
@@ -66,7 +66,7 @@ func Wrap(code Code, err error, format string, args ...any) *Error {
 	return &Error{Code: code, Msg: fmt.Sprintf(format, args...), Err: err}
 }
 
-// CodeOf returns the code of the outermost fault in err's chain, Internal if there is none.
+// CodeOf returns the code of the outermost fault in err's chain; Internal: there is none.
 func CodeOf(err error) Code {
 	if f, ok := errors.AsType[*Error](err); ok {
 		return f.Code
@@ -85,9 +85,9 @@ func Message(err error) string {
 	return Neutral
 }
 
-// In returns a copy of the fault err for a field of the request. Nested fields are wrapped from the
-// inside out: In(In(err, "url"), "enclosures[2]") is about enclosures[2].url. Other errors, and
-// nil, are returned unchanged.
+// In returns a copy of the fault err for a field of the request. To name a nested field, wrap from
+// the inside out: In(In(err, "url"), "enclosures[2]") names enclosures[2].url. In returns nil and
+// other errors unchanged.
 func In(err error, field string) error {
 	f, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -105,7 +105,7 @@ func In(err error, field string) error {
 	return &within
 }
 
-// FieldOf returns the field of the outermost fault in err's chain, "" if there is none.
+// FieldOf returns the field of the outermost fault in err's chain; "": there is none.
 func FieldOf(err error) string {
 	if f, ok := errors.AsType[*Error](err); ok {
 		return f.Field
@@ -113,7 +113,7 @@ func FieldOf(err error) string {
 	return ""
 }
 
-// RetryAfter returns the wait of the outermost fault; 0 if it is unknown.
+// RetryAfter returns the time to wait that the outermost fault states; 0: unknown.
 func RetryAfter(err error) time.Duration {
 	if f, ok := errors.AsType[*Error](err); ok {
 		return f.RetryAfter

@@ -17,21 +17,22 @@ const MaxFile = 16 << 20
 type Options struct {
 	URL string    // URL of the feed
 	Now time.Time // new build date of the feed
-	// Keep is the maximum number of items afterwards, including the new one; the last items are
-	// removed. 0: no limit.
+	// Keep is the maximum number of items including the new item; Add removes items at the end. 0: no
+	// limit.
 	Keep int
-	// New describes the feed to create if there is no document. nil: the document must exist.
+	// New describes the feed that Add creates if there is no document. nil: a missing document is an
+	// error.
 	New *feed.Feed
 }
 
 // Added is the result of adding an item.
 type Added struct {
-	Format  string   // format of the feed, as named in package render
+	Format  string   // format of the feed; package render defines the names
 	ID      string   // ID of the item
-	Items   int      // number of items in the feed now
-	Dropped int      // number of items removed because of Keep
+	Items   int      // number of items in the feed after the addition
+	Dropped int      // number of items that were removed because of Keep
 	New     bool     // the feed was created
-	Lost    []string // content that the format cannot hold, in sentences
+	Lost    []string // sentences about content that the format cannot hold
 }
 
 // Error is the reason why an item was not added, as a sentence for users.
@@ -45,8 +46,8 @@ func (e *Error) Unwrap() error { return e.Err }
 
 func refuse(format string, args ...any) error { return &Error{Msg: fmt.Sprintf(format, args...)} }
 
-// Add returns doc with the item before the existing items. The item needs an ID; Title, Link, texts
-// and files are optional. The error is an [*Error]. doc is never modified.
+// Add inserts the item before the existing items and returns the changed document. The item needs an
+// ID; Title, Link, texts and files are optional. The error is an [*Error]. Add never modifies doc.
 func Add(doc []byte, it *feed.Item, o Options) ([]byte, Added, error) {
 	if len(doc) > MaxFile {
 		return nil, Added{}, refuse("the feed has %d bytes; at most %d are accepted", len(doc), MaxFile)
@@ -79,7 +80,7 @@ func Add(doc []byte, it *feed.Item, o Options) ([]byte, Added, error) {
 	return out, added, verify(out, added)
 }
 
-// verify parses the result, so that a mistake never replaces the file.
+// verify parses the result, so that a faulty result never replaces the file.
 func verify(out []byte, want Added) error {
 	t, err := read(out)
 	var items int
@@ -102,7 +103,7 @@ func verify(out []byte, want Added) error {
 	return nil
 }
 
-// edit replaces the bytes from start to end.
+// edit replaces the bytes from start to end by a text.
 type edit struct {
 	start, end int
 	text       string

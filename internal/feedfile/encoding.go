@@ -15,7 +15,7 @@ type document struct {
 	raw   []byte
 	mark  []byte // byte order mark before the text
 	text  string
-	order binary.ByteOrder // byte order of UTF-16, whose text was converted to UTF-8; nil: text is the raw bytes
+	order binary.ByteOrder // byte order of UTF-16, which text holds as UTF-8; nil: text holds the original bytes
 	// ascii means that the encoding is a superset of ASCII. Other bytes are not interpreted, and
 	// added text is pure ASCII.
 	ascii bool
@@ -74,8 +74,8 @@ func badUTF8(s string) int {
 	return -1
 }
 
-// isASCIISuperset reports encodings in which markup characters are single ASCII bytes, and these
-// bytes mean nothing else.
+// isASCIISuperset reports whether markup characters are single ASCII bytes in an encoding, and these
+// bytes have no other meaning.
 func isASCIISuperset(name string) bool {
 	if slices.Contains([]string{"us-ascii", "ascii", "latin1", "macintosh", "big5", "gbk", "gb2312", "gb18030", "shift_jis", "shift-jis", "sjis", "euc-jp", "euc-kr", "tis-620"}, name) {
 		return true
@@ -129,8 +129,8 @@ func (t *document) encode(text string) []byte {
 	return b
 }
 
-// markup returns the text for the XML parser: in encodings other than Unicode, each byte beyond
-// ASCII becomes a letter, so offsets stay the same.
+// markup returns the text for the XML parser. In encodings other than Unicode, each non-ASCII byte
+// becomes a letter, so that offsets stay the same.
 func (t *document) markup() string {
 	if !t.ascii {
 		return t.text

@@ -15,15 +15,15 @@ import (
 // fragment is an item rendered in a separate document.
 type fragment struct {
 	text  string            // XML of the element
-	scope map[string]string // namespaces by prefix
-	about string            // RSS 1.0: the item's name in the table of contents
+	scope map[string]string // key: prefix; value: namespace
+	about string            // rdf:about of the item in RSS 1.0, which the table of contents references
 	lost  []string
 }
 
 // fragmentOf renders an item in a format.
 func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
 	f := &feed.Feed{Title: feed.Text{Value: "x"}, Link: o.URL, Items: []feed.Item{*it}}
-	f.Authors = []feed.Person{{Name: "x"}} // otherwise the Atom entry gets a generated author
+	f.Authors = []feed.Person{{Name: "x"}} // prevents a generated author in the Atom entry
 	doc, warnings, err := render.Append(nil, f, format, &render.Options{Self: o.URL})
 	if err != nil {
 		return fragment{}, &Error{Msg: "the item could not be written: " + err.Error(), Err: err}
@@ -44,8 +44,8 @@ func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
 	return out, nil
 }
 
-// isFiller reports warnings about generated fields. The format requires these fields, items do not
-// have them, and nothing is lost.
+// isFiller reports whether a warning is about a generated field. The format requires the field and
+// items do not have it, so nothing is lost.
 func isFiller(rule string) bool {
 	return slices.Contains([]string{"updated-made", "content-made", "summary-made", "author-made", "id-made"}, rule)
 }
@@ -66,13 +66,13 @@ func aboutOf(text string) string {
 // layout is the indentation style of a document.
 type layout struct {
 	line   string // "\n", "\r\n", or "" for a document on one line
-	end    string // line ending within texts
+	end    string // line ending inside texts
 	indent string // indentation of an item
-	unit   string // additional indentation per level
+	unit   string // additional indentation for each level
 }
 
-// layoutOf detects the layout from the white space before an item (lead) and before its first child
-// (inner).
+// layoutOf detects the layout. lead is the white space before an item; inner is the white space
+// before the item's first child.
 func layoutOf(text, lead, inner string) layout {
 	l := layout{line: "\n", end: "\n", unit: "  "}
 	if strings.Contains(text, "\r\n") {
@@ -94,12 +94,13 @@ func layoutOf(text, lead, inner string) layout {
 	return l
 }
 
-// layOut returns the fragment for a document with these prefixes, default namespace and layout.
+// layOut formats the fragment for a document. scope has the document's prefixes, space is its
+// default namespace, and l is its layout.
 func (f fragment) layOut(scope map[string]string, space string, l layout, ascii bool) (string, error) {
 	var b strings.Builder
 	dec := xml.NewDecoder(strings.NewReader(f.text))
 	depth, used := 0, []string{}
-	pendingSpace := ""   // white space that is not written yet
+	pendingSpace := ""   // white space that is not yet written
 	var before xml.Token // token before pendingSpace
 	for {
 		at := int(dec.InputOffset())
@@ -126,7 +127,7 @@ func (f fragment) layOut(scope map[string]string, space string, l layout, ascii 
 		}
 		switch {
 		case pendingSpace == "":
-		case (starts || ends) && (!started || starts): // between elements
+		case (starts || ends) && (!started || starts): // white space between two tags is replaced by the layout
 			if l.line != "" {
 				b.WriteString(l.line + l.indent + strings.Repeat(l.unit, depth))
 			}
@@ -140,7 +141,7 @@ func (f fragment) layOut(scope map[string]string, space string, l layout, ascii 
 		}
 		if starts && strings.HasSuffix(raw, "/>") {
 			tok = xml.EndElement{}
-			if _, err := dec.RawToken(); err != nil { // its end tag
+			if _, err := dec.RawToken(); err != nil { // skip the end tag
 				return "", &Error{Msg: "the item could not be written", Err: err}
 			}
 		}
@@ -165,7 +166,7 @@ func prefixes(el xml.StartElement) []string {
 	return list
 }
 
-// declare adds the namespace declarations that the document does not have.
+// declare adds the namespace declarations that the document lacks.
 func (f fragment) declare(text string, used []string, scope map[string]string, space string) string {
 	slices.Sort(used)
 	more := ""
@@ -184,12 +185,12 @@ func (f fragment) declare(text string, used []string, scope map[string]string, s
 
 func escape(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // writing to a strings.Builder never fails
 	return b.String()
 }
 
-// toASCII replaces each character beyond ASCII by a numeric reference. CDATA sections, which cannot
-// contain references, become text.
+// toASCII replaces each non-ASCII character by a numeric reference. CDATA sections cannot contain
+// references, so they become normal text.
 func toASCII(s string) string {
 	var b strings.Builder
 	for s != "" {

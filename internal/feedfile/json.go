@@ -13,9 +13,9 @@ import (
 
 // jsonShape holds the offsets of a JSON Feed's parts.
 type jsonShape struct {
-	listStart, listEnd int // after the [ of items and before its ]; 0: no items
+	listStart, listEnd int // offset after "[" of the items and offset of the "]"; 0: no items
 	items              []span
-	brace              int // after the { of the feed
+	brace              int // offset after "{" of the feed
 	version            string
 }
 
@@ -23,7 +23,7 @@ type jsonShape struct {
 func scanJSON(text string) (jsonShape, error) {
 	var s jsonShape
 	dec := json.NewDecoder(strings.NewReader(text))
-	if _, err := dec.Token(); err != nil { // the caller found the {
+	if _, err := dec.Token(); err != nil { // the caller has found the "{"
 		return s, brokenJSON(err)
 	}
 	s.brace = int(dec.InputOffset())
@@ -118,7 +118,7 @@ func addJSON(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 		first := s.items[0].start
 		lead := spaceBefore(t.text, first)
 		l := layoutOf(t.text, lead, "")
-		if n := len(l.indent); n > 0 && n%2 == 0 { // items are two levels deep
+		if n := len(l.indent); n > 0 && n%2 == 0 { // items are indented by two levels
 			l.unit = l.indent[:n/2]
 		}
 		edits = []edit{{first, first, indented(raw, l.indent, l) + "," + lead}}
@@ -131,8 +131,8 @@ func addJSON(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 	return edits, out, nil
 }
 
-// jsonItem renders an item as JSON. Nested items are left out, because JSON Feed cannot hold them;
-// their words are in the item's text.
+// jsonItem renders an item as JSON. JSON Feed cannot hold nested items, so jsonItem omits them;
+// their text is also in the item's text.
 func jsonItem(it *feed.Item, o Options) (raw []byte, lost []string, err error) {
 	alone := *it
 	alone.Items = nil
@@ -169,7 +169,7 @@ func indented(raw []byte, indent string, l layout) string {
 // drop removes the last n items with the commas before them.
 func (s *jsonShape) drop(edits []edit, n int) []edit {
 	from := len(s.items) - n
-	if from == 0 { // the new item replaces all
+	if from == 0 { // nothing remains, so the new item replaces the whole list
 		edits[0].text = edits[0].text[:strings.LastIndexByte(edits[0].text, ',')]
 		edits[0].end = s.items[len(s.items)-1].end
 		return edits

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// lock keeps other processes from writing feeds in a folder, by a lock file. The lock file of a
-// killed process must be removed by hand.
+// lock prevents other processes from writing feeds in a folder. It creates a lock file. If a process
+// is killed, its lock file must be removed by hand.
 func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	name := filepath.Join(dir, ".cloudburst-publish.lock")
 	err = waitForLock(ctx, dir, func() (bool, error) {
@@ -30,5 +30,5 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	return func() { _ = os.Remove(name) }, nil
 }
 
-// copyOwner does nothing: the system assigns the owner.
+// copyOwner does nothing, because the operating system assigns the owner.
 func copyOwner(*os.File, os.FileInfo) error { return nil }

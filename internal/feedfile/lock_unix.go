@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// lock keeps other processes from writing feeds in a folder. It leaves no file behind, and the
-// system releases it when the process ends.
+// lock prevents other processes from writing feeds in a folder. It creates no file. The operating
+// system releases the lock when the process ends.
 func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	return func() { d.Close() }, nil
 }
 
-// copyOwner gives f the owner and group of old if they differ.
+// copyOwner sets the owner and group of f to those of old, if they differ.
 func copyOwner(f *os.File, old os.FileInfo) error {
 	info, err := f.Stat()
 	if err != nil {
