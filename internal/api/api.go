@@ -90,7 +90,7 @@ type Options struct {
 	DiskFree func() (bytes uint64, known bool)
 	// Traces returns the counters of exported trace spans; nil: tracing is off.
 	Traces func() TraceCounts
-	// PageCache has the counters of the cache of authors' pages; nil: the metrics omit the cache.
+	// PageCache has the counters of the cache of authors' pages; nil: the metrics report 0.
 	PageCache *cache.Counts
 	// Tick changes the test feed now. It returns the time of the change and the URL of the feed;
 	// nil: no test feed exists.

@@ -18,7 +18,7 @@ import (
 // earlier slow delivery blocks that progress.
 const (
 	batchesPerWindow = 8                      // number of batches that a window holds, most of which are recorded in one transaction
-	batchesPerCommit = 6                      // maximum number of batches that are recorded in one transaction
+	batchesPerCommit = 6                      // number of finished batches that no longer wait for others
 	gatherFor        = 20 * time.Millisecond  // maximum time that a finished batch waits for others
 	maxBatchesAhead  = 48                     // maximum number of open batches of a shard, if many deliveries are excluded
 	readAheadTTL     = time.Second            // subscriptions read ahead are read again when older
@@ -196,8 +196,9 @@ func (run *shardRun) holdsUpOthers() bool {
 }
 
 // awaited returns the batch to wait for: when it is done, there are enough finished batches for a
-// transaction. If the first batch is already done, hold is how long it still waits for others. If
-// hold is 0, the wait has no limit, or the finished batches at the front are enough already.
+// transaction. If the first batch is already done, hold is how long it still waits for others. hold
+// is 0 while the first batch is not done, if the window has no limit, and if the finished batches at
+// the front are to be recorded now.
 func (run *shardRun) awaited() (b *deliveryBatch, hold time.Duration) {
 	first := run.window[0]
 	if run.hub.windows.max == 0 || !first.isDone() {
