@@ -27,12 +27,12 @@ type fakeAccounts struct {
 	now        func() time.Time
 	users      map[string]account.User
 	pass       map[string]string
-	sessions   map[string]account.Session // by cookie
+	sessions   map[string]account.Session // key: value of the cookie
 	tokens     []account.Token
 	secrets    []account.Secret
 	made       int
 	first      string
-	sessionErr error // returned by every lookup of a session, if set
+	sessionErr error // if set, every lookup of a session returns this error
 	callers    []account.Caller
 }
 
@@ -283,7 +283,7 @@ type fakeFeeds struct {
 	now   func() time.Time
 	feeds map[string]author.Feed
 	docs  map[string][]byte
-	reads int // of documents
+	reads int // number of documents that were read
 }
 
 func newFakeFeeds(f *fake) *fakeFeeds {
@@ -378,7 +378,7 @@ func (s *fakeFeeds) Restore(_ context.Context, user, name string) (author.Feed, 
 	return s.change(user, name, "", false)
 }
 
-// fakeAudience has made-up readers.
+// fakeAudience returns the same report for every author. It records the author of the last request.
 type fakeAudience struct {
 	report audience.Report
 	asked  string
@@ -389,7 +389,8 @@ func (c *fakeAudience) Report(_ context.Context, user string, _ int) (audience.R
 	return c.report, nil
 }
 
-// sampleAudience has readers of every kind, and thirty days with a gap.
+// sampleAudience returns a report with readers of every kind. The report covers 30 days, and three of
+// these days are missing.
 func sampleAudience(now time.Time) *fakeAudience {
 	r := audience.Report{At: now, WindowDays: 7, Readers: 1204}
 	r.Services = audience.Services{Readers: 1100, List: []audience.ServiceRow{{Name: "Feedbin", Format: "rss20", Subscribers: 900, LastAt: now.Add(-time.Hour)}, {Name: "Newsly", Subscribers: 200, LastAt: now.Add(-50 * time.Hour)}}}
@@ -408,7 +409,7 @@ func sampleAudience(now time.Time) *fakeAudience {
 	return &fakeAudience{report: r}
 }
 
-// accountHarness is a server with accounts: alice has a password and a feed, bob nothing.
+// accountHarness is a server with the users alice and bob. Both have a password, and neither has a feed.
 type accountHarness struct {
 	*testing.T
 	*Web
@@ -418,7 +419,7 @@ type accountHarness struct {
 	fakeAudience *fakeAudience
 	pages        http.Handler
 	author       AuthorPage
-	cookie       string // of the signed-in user
+	cookie       string // session cookie that each request sends; "": no user is signed in
 }
 
 // rebuild creates the pages again, after a test changed a setting.

@@ -152,7 +152,8 @@ func TestSecretIsShownOnceAsURLAndCredentials(t *testing.T) {
 	}
 }
 
-// upload sends a file like a browser; without a name there is no file.
+// upload sends the form for the feed named feed with a file, as browsers do. name is the file name; "":
+// the user has chosen no file.
 func (x *accountHarness) upload(path, feed, name string, doc []byte) *httptest.ResponseRecorder {
 	x.Helper()
 	var body bytes.Buffer

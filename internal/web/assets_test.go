@@ -10,8 +10,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// The test counts the bytes that a page transfers when it opens. The editor loads some parts later, from the URLs
-// in its data attributes; they have a limit of their own.
+// The test adds the compressed sizes of the styles and scripts that each page loads when it opens. The
+// editor loads further scripts on demand. These scripts have a separate limit, without compression.
 func TestStylesAndScriptsStayWithinTheirLimits(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")

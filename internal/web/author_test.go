@@ -24,7 +24,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// aliceFeed has a full post, one without a title, and one with a file.
+// aliceFeed returns an RSS feed with four posts. One post has no title, and another post has a file.
 func aliceFeed(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile("testdata/alice.xml")
@@ -34,12 +34,12 @@ func aliceFeed(t *testing.T) string {
 	return string(b)
 }
 
-// rss returns a feed of items.
+// rss returns an RSS feed. Each argument is the content of an <item> element.
 func rss(items ...string) string {
 	return `<rss version="2.0"><channel><title>T</title><link>https://a.example/</link><description>D</description><item>` + strings.Join(items, "</item><item>") + `</item></channel></rss>`
 }
 
-// escaped is HTML inside an RSS description.
+// escaped returns an RSS description that contains the HTML s.
 func escaped(s string) string { return "<description>" + html.EscapeString(s) + "</description>" }
 
 // classed returns the elements of a page with a class.
@@ -63,7 +63,7 @@ func attrOf(n *html.Node, key string) string {
 	return ""
 }
 
-// feedsNamed returns the paths of the feeds in the head of a page.
+// feedsNamed returns the paths of the feeds that the head of a page links to, separated by spaces.
 func feedsNamed(r discover.Result) string {
 	var paths []string
 	for _, l := range r.Links {
@@ -88,7 +88,7 @@ func TestAuthorPageShowsPostsAndLinksToTheFeed(t *testing.T) {
 	if len(classed(doc, "h-feed")) != 1 || len(entries) != 4 || len(classed(doc, "e-content")) != 4 || len(classed(doc, "dt-published")) != 4 || len(classed(doc, "u-enclosure")) != 1 {
 		t.Errorf("%d entries in\n%s", len(entries), rec.Body)
 	}
-	if n := len(classed(doc, "p-name")); n != 4 { // the feed's, and those of three posts: none is made up
+	if n := len(classed(doc, "p-name")); n != 4 { // the names of the feed and of three posts; the post without a title has no name
 		t.Errorf("%d names", n)
 	}
 	found := discover.Text(rec.Body.String(), "http://hub.example:5337/alice/", nil)
@@ -225,7 +225,8 @@ func TestAuthorPageOfAVersionIsRenderedOnce(t *testing.T) {
 	}
 }
 
-// slowFeeds counts concurrent reads of documents.
+// slowFeeds delays each read of a document by one second. It counts the reads in progress, their maximum,
+// and all reads.
 type slowFeeds struct {
 	accountui.Authors
 	now, maxActive, all atomic.Int64
@@ -240,7 +241,7 @@ func (s *slowFeeds) Document(ctx context.Context, user, name string) (author.Fee
 		}
 	}
 	defer s.now.Add(-1)
-	time.Sleep(time.Second) // in the time of the bubble
+	time.Sleep(time.Second) // the time is simulated by synctest
 	return s.Authors.Document(ctx, user, name)
 }
 
@@ -261,7 +262,8 @@ func TestConcurrentReadsForAuthorPagesAreLimited(t *testing.T) {
 			})
 		}
 		group.Wait()
-		// Concurrent requests may both read a page; requests that waited do not.
+		// Two requests may read the document of a page at the same time. A request that waited finds the page
+		// in the cache.
 		if peak, all := s.maxActive.Load(), s.all.Load(); peak > shell.ConcurrentReadings || all < 20 || all > 20*shell.ConcurrentReadings {
 			t.Errorf("%d read at once, %d times in all", peak, all)
 		}
@@ -380,7 +382,7 @@ func TestAuthorPageRejectsUnsupportedMethods(t *testing.T) {
 	}
 }
 
-// failingFeeds fails every read.
+// failingFeeds returns an error for every read.
 type failingFeeds struct{ *fakeFeeds }
 
 func (failingFeeds) Feed(context.Context, string, string) (author.Feed, error) {

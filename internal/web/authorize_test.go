@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/indieauth"
 )
 
-// fakeApps has the metadata of programs by URL.
+// fakeApps contains the metadata of programs. key: URL of the program
 type fakeApps map[string]indieauth.Client
 
 func (a fakeApps) Client(_ context.Context, id string) (indieauth.Client, error) {
@@ -57,7 +57,8 @@ func TestConsentPageShowsTheProgramAndItsPermissions(t *testing.T) {
 			t.Errorf("there is %s: %s", not, page)
 		}
 	}
-	// Browsers apply form-action to the redirect after the form too, which leads to the program.
+	// Browsers apply form-action also to the redirect after a form. This redirect leads to the program, so
+	// form-action would block it.
 	csp := rec.Header().Get("Content-Security-Policy")
 	if strings.Contains(csp, "form-action") || !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") || rec.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%v", rec.Header())

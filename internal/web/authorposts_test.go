@@ -18,14 +18,16 @@ import (
 	"cloudburst/internal/author"
 )
 
-// microformat has types, and the values of its properties in order.
+// microformat is a parsed microformat with its types and the values of its properties. The values are in
+// the order of the document.
 type microformat struct {
 	kinds  []string
 	props  map[string][]string
-	inside []*microformat // nested microformats; one that is a property's value is in props too
+	inside []*microformat // nested microformats; if one is also a property, props contains its text
 }
 
-// microformats parses a page like parsers of microformats2, as far as needed here.
+// microformats parses a page by the rules of microformats2. It implements only the rules that the tests
+// need.
 func microformats(n *html.Node, base *url.URL) (all []*microformat) {
 	var walk func(n *html.Node, in *microformat)
 	walk = func(n *html.Node, in *microformat) {
@@ -98,7 +100,7 @@ func newAuthorHarness(t *testing.T) *writeHarness {
 	return x
 }
 
-// see opens a page of an author, or of all authors.
+// see requests a path from the handler of author pages. headers contains names and values in turn.
 func (x *writeHarness) see(path string, headers ...string) *httptest.ResponseRecorder {
 	x.Helper()
 	r := httptest.NewRequest("GET", path, nil)
@@ -275,7 +277,7 @@ func TestPagesOfPostsAreCompleteAndLinkToTheFeed(t *testing.T) {
 	for i := range 45 {
 		p := x.write("alice", author.Published, author.Content{Source: fmt.Sprint("post ", i), Categories: []string{"All", fmt.Sprint("M", i%2)}})
 		want = append([]string{x.posts.Address(p)}, want...)
-		if i%3 > 0 { // some at the same time
+		if i%3 > 0 { // some posts have the same time
 			x.advance(time.Hour)
 		}
 	}

@@ -14,12 +14,14 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// watchScript reports to the test that the list of the page has grown.
+// watchScript reports to the test server when the live stream is open and when the list of the page has
+// grown.
 const watchScript = `new MutationObserver(() => fetch("/test/grown")).observe(document.getElementById("events"), { childList: true });
 new EventSource("PATH/stream").onopen = () => fetch("/test/ready");`
 
-// held serves the pages. It adds an image to the page at path that does not load before the list
-// has grown, because the browser takes its screenshot once everything has loaded.
+// held serves the pages and calls ready when the live stream of the page at path is open. The browser
+// prints the page once everything has loaded. Therefore held adds an image to the page, and this image
+// loads only after the list has grown.
 func held(pages http.Handler, path string, ready func()) http.Handler {
 	grown := make(chan struct{})
 	var once, start sync.Once
@@ -51,8 +53,9 @@ func held(pages http.Handler, path string, ready func()) http.Handler {
 	return mux
 }
 
-// grows opens a page in Chromium under the real policy, makes an event happen, and checks the
-// resulting page: new rows are above old ones.
+// grows opens a page in Chromium with its real Content-Security-Policy, and calls happen when the live
+// stream is open. It checks that the page then contains the text is of the new row above the text was of
+// the old row.
 func grows(t *testing.T, w *Web, path string, happen func(), was, is string) {
 	t.Helper()
 	fulltest.Needs(t, "a browser")

@@ -40,7 +40,7 @@ func TestPagesOfChangesAreCompleteInBothDirections(t *testing.T) {
 	f := newFake()
 	w, _ := newWeb(t, f)
 	for i := range 2*hubui.ChangesPerPage + 7 {
-		f.now = f.now.Add(time.Duration(i%3) * time.Millisecond) // several have the same time
+		f.now = f.now.Add(time.Duration(i%3) * time.Millisecond) // several changes have the same time
 		f.listed(site1(i))
 	}
 	h := w.Routes()

@@ -45,8 +45,8 @@ func TestDocumentationCanBeSearchedAndPaged(t *testing.T) {
 	}
 }
 
-// The discovery of this program must find the elements in the documentation for feeds,
-// headers and pages.
+// The documentation shows elements for feeds, HTTP headers and HTML pages. Package discover must find the
+// hub in each of these examples.
 func TestDocumentedFeedElementsCanBeDiscovered(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
@@ -55,7 +55,7 @@ func TestDocumentedFeedElementsCanBeDiscovered(t *testing.T) {
 		t.Fatal(err)
 	}
 	const hub, feed, site = "http://hub.example:5337/websub", "https://author.example/rss.xml", "https://author.example/"
-	var parts []string // the text of each <code> with an id, in order
+	var parts []string // texts of the <code> elements with an id, in document order
 	for n := range doc.Descendants() {
 		for _, a := range n.Attr {
 			if a.Key == "id" && n.Data == "code" {

@@ -33,8 +33,8 @@ type fake struct {
 	minutes  []hub.Minute
 	changes  []hub.Change // oldest first
 	now      time.Time
-	err      error // returned by every call, if set
-	requests int64 // not decided yet
+	err      error // if set, every read of the store returns this error
+	requests int64 // number of subscription requests that the hub has not decided yet
 	reads    int   // number of reads of the recent changes
 
 	ping func(hub.Ping) (hub.PingResult, error)
@@ -191,7 +191,7 @@ func (f *fake) Live() hub.Live {
 		Totals: hub.Minute{Pings: 48211, Notified: 1204330}}
 }
 
-// add stores and publishes an event like the hub.
+// add stores events and publishes them on the bus, as the hub does.
 func (f *fake) add(bus *event.Bus, events ...event.Event) {
 	for i := range events {
 		events[i].Detail = detail()
@@ -208,9 +208,10 @@ func detail() json.RawMessage {
 	return b
 }
 
-// newFake returns an empty hub; newWeb returns the pages for it.
+// newFake returns a hub without topics, subscriptions and events.
 func newFake() *fake { return &fake{now: time.Date(2026, 11, 20, 14, 2, 7, 0, time.UTC)} }
 
+// newWeb returns the pages of the hub f, and the bus from which the pages receive events.
 func newWeb(t *testing.T, f *fake) (*Web, *event.Bus) {
 	t.Helper()
 	bus := event.NewBus(17)
@@ -282,7 +283,7 @@ func subOf(topic int64, i int, now time.Time) hub.SubscriptionInfo {
 
 func minuteOf(at time.Time, i int, r *rand.Rand) hub.Minute {
 	if i > 700 && i < 745 {
-		return hub.Minute{At: at.Add(-48 * time.Hour)} // the server was off
+		return hub.Minute{At: at.Add(-48 * time.Hour)} // the server was off: the record is two days older, so the chart of the last day has a gap
 	}
 	n := int64(400 + 300*((i/97)%3) + r.IntN(500))
 	if i%31 == 0 {

@@ -15,7 +15,8 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// fakeFullTexts has a text for each item; requested makes another one.
+// fakeFullTexts contains the stored full texts of items. A request replaces the stored text of an item by
+// its text in requested. The key of both maps is the ID of the item.
 type fakeFullTexts struct {
 	texts     map[int64]fulltext.Text
 	requested map[int64]fulltext.Text
@@ -35,7 +36,8 @@ func (f *fakeFullTexts) Request(_ context.Context, item int64, _ time.Duration) 
 	return f.texts[item], f.err
 }
 
-// fullHarness returns a river whose first item has the link and the path that are returned.
+// fullHarness returns a river of alice. item is an item that contains only a summary, and path is the path
+// of its page.
 func fullHarness(t *testing.T) (x *riverHarness, full *fakeFullTexts, item *river.Item, path string) {
 	t.Helper()
 	x = newRiverHarness(t).as("alice")
@@ -74,7 +76,7 @@ func TestFullTextOfAnItemIsShownOnDemand(t *testing.T) {
 	if got := text(find(check(t, x.open(back)), "article", "item")[0]); !strings.Contains(got, "Only a summary.") || !strings.Contains(got, "Show the full text") {
 		t.Errorf("%s has the item %s", back, got)
 	}
-	// A page elsewhere is no target of the form.
+	// The form does not redirect to another site.
 	if to := x.send(path+"/full", "back", "https://elsewhere.example/").Header().Get("Location"); !strings.HasPrefix(to, "/river?") {
 		t.Errorf("the form leads to %s", to)
 	}
@@ -105,7 +107,7 @@ func TestFullTextIsNotShownInPublicRivers(t *testing.T) {
 	t.Parallel()
 	x, full, item, path := fullHarness(t)
 	full.texts[item.ID] = whole("<p>The whole article.</p>")
-	x.fakeRiver.full = map[int64]river.Full{item.ID: full.texts[item.ID].Full} // alice wants it for the feed
+	x.fakeRiver.full = map[int64]river.Full{item.ID: full.texts[item.ID].Full} // alice has enabled full texts for this feed
 	for _, at := range []string{"/river", path} {
 		if page := x.open(at).Body.String(); !strings.Contains(page, "The whole article.") {
 			t.Errorf("%s lacks the full text for its reader", at)

@@ -15,7 +15,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// titled gives w titles of feeds, and returns the look-ups made.
+// titled sets the titles of feeds in w. key of titles: URL of the feed. It returns the look-ups of the
+// pages: each look-up is a list of URLs.
 func titled(w *Web, titles map[string]string) *[][]string {
 	asked := &[][]string{}
 	w.Titles = func(_ context.Context, urls []string) (map[string]string, error) {
@@ -35,7 +36,7 @@ func TestHubPagesReadAllFeedTitlesWithOneQuery(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/log":                {`<bdi class="topic" title="https://scripting.com/rss.xml">Scripting &lt;News&gt;</bdi>`, "<dt>Address</dt><dd><bdi>https://scripting.com/rss.xml</bdi>"},
 		"/topics?q=xkcd":      {`<bdi>Comics</bdi></a>`, `<bdi class="second">xkcd.com/atom.xml</bdi>`},
-		"/topics?q=scripting": {`<bdi>Scripting News</bdi></a>`}, // the title that the feed declares
+		"/topics?q=scripting": {`<bdi>Scripting News</bdi></a>`}, // the title in the feed itself takes precedence
 		"/changes":            {`<bdi>Second user</bdi>`},
 	} {
 		*asked = nil
@@ -124,7 +125,7 @@ func TestConsecutiveChangesOfOneFeedAreCollapsed(t *testing.T) {
 	if len(rows) != 5 || strings.Count(body, `<li class="event many"`) != 2 || strings.Count(body, `<span class="n">3</span> changes of <bdi class="name">Site number 2</bdi>`) != 1 {
 		t.Errorf("%d changes, or not one run of three:\n%s", len(rows), body)
 	}
-	list := func(n int) []hub.Change { // n changes of one feed
+	list := func(n int) []hub.Change { // returns n changes of one feed
 		var all []hub.Change
 		for range n {
 			all = append(all, site1(3))

@@ -69,7 +69,7 @@ func TestLanguageIsStoredInACookieWithoutAccount(t *testing.T) {
 	}
 }
 
-// A cached item has fixed words in the language of the page.
+// An item contains labels in the language of the page. The cache of items must not mix languages.
 func TestCachedItemsAreRenderedInTheLanguageOfThePage(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")

@@ -17,7 +17,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// ids returns the events of a page in order, and the links by their text.
+// ids returns the IDs of the events on a page in document order, and the links of the page. key of links:
+// text of the link; value: its URL
 func ids(t *testing.T, doc *html.Node) (rows []string, links map[string]string) {
 	t.Helper()
 	links = map[string]string{}
@@ -39,7 +40,7 @@ func TestPagesOfTheLogAreCompleteInBothDirections(t *testing.T) {
 	f := newFake()
 	w, bus := newWeb(t, f)
 	for i := range 3*hubui.EventsPerPage + 7 {
-		f.now = f.now.Add(time.Duration(i%3) * time.Millisecond) // several have the same time
+		f.now = f.now.Add(time.Duration(i%3) * time.Millisecond) // several events have the same time
 		f.add(bus, ping(fmt.Sprint("event ", i)))
 	}
 	h := w.Routes()

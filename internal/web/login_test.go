@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/accountui"
 )
 
-// theCookie returns the cookie of a reply by name.
+// theCookie returns the cookie with a name that a response sets.
 func theCookie(t *testing.T, rec *httptest.ResponseRecorder, name string) *http.Cookie {
 	t.Helper()
 	for _, c := range rec.Result().Cookies() {
@@ -66,7 +66,8 @@ func TestSessionCookieOverTLSHasTheHostPrefix(t *testing.T) {
 		if !c.Secure || !c.HttpOnly || c.Path != "/" || c.Domain != "" {
 			t.Errorf("the cookie is %+v", c)
 		}
-		// A cookie with the name for plain HTTP could be from an attacker on the network.
+		// Over TLS, the server must ignore the cookie name that it uses over plain HTTP, because an attacker on
+		// the network could have set such a cookie.
 		r = httptest.NewRequest("GET", "/account", nil)
 		r.TLS = &tls.ConnectionState{}
 		r.AddCookie(&http.Cookie{Name: "cloudburst", Value: c.Value})

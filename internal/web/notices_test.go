@@ -95,7 +95,7 @@ func TestRecipientsConfirmAndUnsubscribeByLink(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.linkState = forward.ForwardingWaiting
-	// The links work without an account and from any site.
+	// Recipients have no account, so ask sends no session cookie.
 	ask := func(method, path, body string, edit func(*http.Request)) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -135,7 +135,8 @@ func TestRecipientsConfirmAndUnsubscribeByLink(t *testing.T) {
 	if g.fakeRiver.linkState != forward.ForwardingConfirmed {
 		t.Error("looking at the link ended it")
 	}
-	// RFC 8058, section 3.2: both form encodings, also from another site.
+	// RFC 8058, section 3.2, allows both form encodings. The server accepts such a request also from another
+	// site.
 	for _, kind := range []string{"application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
 		g.fakeRiver.linkState = forward.ForwardingConfirmed
 		body := "List-Unsubscribe=One-Click"

@@ -18,17 +18,17 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// fakePostStore is the post store of a database, in memory. It has the rules of the real
-// author.Posts, which uses it.
+// fakePostStore stores posts in memory. The real author.Posts writes to this store, so the rules for posts
+// are those of the program.
 type fakePostStore struct {
-	author.PostStore // nil: methods that no test calls
-	author.Store     // the same for feeds
+	author.PostStore // nil; provides the methods that no test calls
+	author.Store     // nil; provides the methods for feeds that no test calls
 
 	mu      sync.Mutex
-	posts   map[string]author.Post // by user/id
+	posts   map[string]author.Post // key: result of postKey
 	undo    map[string]author.Post
 	writers map[string]author.Writer
-	fail    error // returned by every call, if set
+	fail    error // if set, reads and writes return this error
 	writes  int
 }
 
@@ -36,7 +36,7 @@ func newFakePostStore() *fakePostStore {
 	return &fakePostStore{posts: map[string]author.Post{}, undo: map[string]author.Post{}, writers: map[string]author.Writer{}}
 }
 
-// newPosts returns the posts of the program over a fake store.
+// newPosts returns an author.Posts with a fakePostStore, and this store.
 func newPosts(f *fake) (*author.Posts, *fakePostStore) {
 	sh := newFakePostStore()
 	now := func() time.Time { return f.now }
@@ -88,7 +88,8 @@ func (s *fakePostStore) WritePost(_ context.Context, w author.Writing) (author.W
 	return author.Written{Post: *next, Writer: writer}, nil
 }
 
-// begin returns the post that a write changes.
+// begin returns the post that a write changes. The result is true if w is a new post, but a post with the
+// same key or GUID exists.
 func (s *fakePostStore) begin(w author.Writing) (author.Post, bool) {
 	if w.ID != 0 {
 		return s.posts[postKey(w.User, w.ID)], false
@@ -256,7 +257,7 @@ func (s *fakePostStore) SetProfile(_ context.Context, user string, change func(*
 		return w, err
 	}
 	w.User, w.Profile, w.Version = user, p, w.Version+1
-	// No test builds a feed from it.
+	// author.Posts rebuilds the feed of a user only if Written is true. No test needs this feed.
 	w.Written = false
 	s.writers[user] = w
 	return w, nil
@@ -265,8 +266,8 @@ func (s *fakePostStore) SetProfile(_ context.Context, user string, change func(*
 // fakeFiles stores files in memory.
 type fakeFiles struct {
 	mu       sync.Mutex
-	files    map[string][]byte // by path
-	maxFiles int               // bytes of a file; 0: no limit
+	files    map[string][]byte // key: path
+	maxFiles int               // maximum size of a file in bytes; 0: no limit
 }
 
 func newFakeFiles() *fakeFiles { return &fakeFiles{files: map[string][]byte{}} }

@@ -48,7 +48,7 @@ func TestPublicCategoriesHaveFeeds(t *testing.T) {
 	x.fakeRiver.mu.Lock()
 	private := river.SourceID("https://family.example/secret.xml")
 	f := x.fakeRiver.subs["alice"][private]
-	f.Categories = append(f.Categories, "Weblogs") // it stays private there
+	f.Categories = append(f.Categories, "Weblogs") // the feed stays private in a public category
 	x.fakeRiver.subs["alice"][private] = f
 	x.fakeRiver.mu.Unlock()
 	for ext, want := range map[string]string{"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json"} {
@@ -97,7 +97,7 @@ func TestCategoryNamesMayContainAnyText(t *testing.T) {
 		x.fakeRiver.follow("alice", river.Source{URL: "http://scripting.com/rss.xml", About: river.About{Title: "Scripting News"}}, name)
 		_ = x.fakeRiver.PutCategory(t.Context(), "alice", name, true)
 		if name == ".." {
-			continue // no path can name it, and its page has no link
+			continue // no URL can address this category, because browsers resolve the path segment ".."
 		}
 		for _, path := range []string{readerui.PublicPath("alice", name), readerui.PublicPath("alice", name) + "/feed.json"} {
 			if rec := x.open(path); rec.Code != 200 {

@@ -13,13 +13,13 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// fakeReplies has the replies and the webmentions of alice.
+// fakeReplies contains the replies to alice and the webmentions that alice sent. It records decisions.
 type fakeReplies struct {
 	all     []conversation.Mention // newest first
 	sent    []conversation.Sent
 	decided []string
 	undone  time.Time
-	at      time.Time // of decisions
+	at      time.Time // time that each decision returns
 	again   int64
 }
 
@@ -59,7 +59,7 @@ func (w *fakeReplies) Shown(context.Context, string, int64) ([]conversation.Ment
 
 func (w *fakeReplies) Accepts(context.Context, string) (bool, error) { return true, nil }
 
-// fakeSent lists the webmentions.
+// fakeSent lists the webmentions in the field sent of a fakeReplies.
 type fakeSent struct{ *fakeReplies }
 
 func (w fakeSent) List(_ context.Context, q conversation.SentQuery) (list []conversation.Sent, _ error) {
@@ -93,7 +93,7 @@ func TestRepliesArePagedAndEscaped(t *testing.T) {
 		w.all = append(w.all, conversation.Mention{ID: int64(100 - i), Post: p.ID, State: conversation.Waiting, Host: "you.example", Source: "https://you.example/", Author: "javascript:alert(1)",
 			ReceivedAt: x.fake.now, Content: conversation.Content{Kind: conversation.Like, Name: "<script>Ann", Text: fmt.Sprint("Number", i)}})
 	}
-	w.all[1].Post = 99 // deleted
+	w.all[1].Post = 99 // this post does not exist
 	seen := 0
 	for path := "/write/replies"; path != ""; {
 		doc := check(t, x.open(path))

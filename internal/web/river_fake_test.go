@@ -15,29 +15,30 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// fakeRiver is a river in memory. Its fields record calls, and its functions replace results.
+// fakeRiver is a river in memory. Some fields record calls. The fields that are functions replace the
+// results of methods.
 type fakeRiver struct {
 	mu         sync.Mutex
 	now        func() time.Time
-	subs       map[string]map[int64]river.Followed // by reader
+	subs       map[string]map[int64]river.Followed // keys: reader, and ID of the source
 	items      []river.Item
 	marks      map[string]map[int64]river.Mark
-	categories map[string]map[string]bool // by reader: public?
+	categories map[string]map[string]bool // keys: reader, and name of the category; value: whether the category is public
 	lists      []river.ReadingList
 	notices    []forward.Forwarding
 	filters    fakeFilters
 	seq        int64
 	listeners  map[*fakeListener]bool
-	before     map[int64]time.Time // time up to which feeds were read before all items were marked read
-	removed    []removed           // newest last
+	before     map[int64]time.Time // key: ID of the source; value: ReadTo before the last call of MarkAllRead, which UndoAllRead restores
+	removed    []removed           // ended subscriptions, newest last
 	queries    []river.ItemQuery
-	full       map[int64]river.Full // full texts by item
-	err        error                // returned by every call, if set
+	full       map[int64]river.Full // key: ID of the item; value: full text of the item
+	err        error                // if set, most methods return this error
 
 	add        func(river.Request) (river.Added, error)
 	refresh    func(id int64) (river.Check, error)
 	explain    func(id int64) (river.Explanation, error)
-	linkState  string // of the forwarding that a link names
+	linkState  string // state of the forwarding that the link with the token "good" names
 	linkDigest string
 	imported   func(reader, doc string, o river.ImportOptions) (river.Imported, error)
 	tryNotice  func(id int64) error
@@ -47,7 +48,7 @@ func newFakeRiver(now func() time.Time) *fakeRiver {
 	return &fakeRiver{now: now, subs: map[string]map[int64]river.Followed{}, marks: map[string]map[int64]river.Mark{}, categories: map[string]map[string]bool{}, listeners: map[*fakeListener]bool{}}
 }
 
-// follow subscribes a reader to a feed and fills in its required fields.
+// follow makes a reader follow a feed in the given categories, and sets the required fields of the feed.
 func (b *fakeRiver) follow(reader string, src river.Source, categories ...string) river.Followed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +76,8 @@ func (b *fakeRiver) category(reader, name string, public bool) {
 	b.categories[reader][name] = b.categories[reader][name] || public
 }
 
-// arrive adds the items of one check; known items count as edited.
+// arrive adds the items of one check, and sends the arrivals to the listeners. An item that exists already
+// counts as edited.
 func (b *fakeRiver) arrive(items ...river.Item) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -191,7 +193,8 @@ func fits(q river.ItemQuery, e river.Entry) bool {
 	return true
 }
 
-// older reports whether a is before b in a river.
+// older reports whether the item at place a is older than the item at place b. Of two items with the same
+// time, the item with the smaller ID is older.
 func older(a, b river.Place) bool { return a.At < b.At || a.At == b.At && a.ID < b.ID }
 
 func (b *fakeRiver) Items(_ context.Context, q river.ItemQuery) (out []river.Entry, err error) {

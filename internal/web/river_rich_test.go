@@ -18,7 +18,8 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// fakeImages has images of the web, generated from their URLs.
+// fakeImages returns an image for each URL, and derives the colors of the image from the URL. If give is
+// set, the result comes from give. asked counts the requests. key of asked: URL
 type fakeImages struct {
 	mu    sync.Mutex
 	asked map[string]int

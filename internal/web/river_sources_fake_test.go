@@ -52,7 +52,7 @@ func (b *fakeRiver) Subscriptions(_ context.Context, q river.SubscriptionQuery) 
 	return out, b.err
 }
 
-// nextOf is the next check of a source with a reason.
+// nextOf returns the next check of a source with a sample reason.
 func nextOf(s *river.Source, now time.Time) river.NextCheck {
 	switch {
 	case s.State.Gone != nil:
@@ -180,7 +180,7 @@ func (b *fakeRiver) Remove(_ context.Context, reader string, sources ...int64) e
 	return b.err
 }
 
-// removed is an ended subscription, and the time of its end.
+// removed is a subscription that has ended, with the time of its end.
 type removed struct {
 	river.Followed
 	at time.Time
@@ -209,7 +209,7 @@ func (b *fakeRiver) UndoRemove(ctx context.Context, reader string, source int64)
 	return f, b.err
 }
 
-// alter changes a subscription of a reader.
+// alter changes a subscription of a reader. fault.NotFound: the reader does not follow the source.
 func (b *fakeRiver) alter(reader string, source int64, change func(*river.Followed) error) (river.Followed, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -387,7 +387,7 @@ func (b *fakeRiver) EndLink(_ context.Context, token string) (forward.Link, erro
 	return b.link(token)
 }
 
-// link accepts the token "good" only.
+// link returns the forwarding of the token "good". fault.NotFound: any other token.
 func (b *fakeRiver) link(token string) (forward.Link, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -20,8 +20,8 @@ import (
 	"cloudburst/internal/web/content"
 )
 
-// riverHarness is an accountHarness with a river: alice's and the server's are alike, bob's is
-// empty.
+// riverHarness is an accountHarness with rivers. The river of alice and the river of the server have equal
+// items, and the river of bob is empty.
 type riverHarness struct {
 	*accountHarness
 	fakeRiver  *fakeRiver
@@ -45,7 +45,7 @@ func (x *riverHarness) as(name string) *riverHarness {
 	return x
 }
 
-// find returns the elements with a name and a class; "": any.
+// find returns the elements with a name and a class. An empty name or class matches all elements.
 func find(n *html.Node, name, class string) (all []*html.Node) {
 	for d := range n.Descendants() {
 		if d.Type == html.ElementNode && (name == "" || d.Data == name) && (class == "" || strings.Contains(" "+attr(d, "class")+" ", " "+class+" ")) {
@@ -297,7 +297,8 @@ func TestRiverShowsTheFirstStepsUntilOneIsTaken(t *testing.T) {
 	}
 }
 
-// riverSeenFrom returns the river page for a client address and a Host.
+// riverSeenFrom requests the river from a client address with a Host header. It returns "own" or "public"
+// for the river that the page shows, "sign in" for a redirect, or the status of an error.
 func (x *riverHarness) riverSeenFrom(peer, host string) string {
 	x.Helper()
 	r := httptest.NewRequest("GET", "/river", nil)
@@ -327,7 +328,7 @@ func TestAccessToTheRiverDependsOnAccountsAndSettings(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		fresh, all bool
-		public     string // URL
+		public     string // public URL of the server
 		peer, host string
 		want       string
 	}{
@@ -376,7 +377,7 @@ func TestRequestThroughAProxyIsNotLocal(t *testing.T) {
 		}
 	}
 	old := httptest.NewRequest("POST", "/feeds/add", strings.NewReader("url=http://a.example/"))
-	old.RemoteAddr, old.Host, old.Proto, old.ProtoMinor = "127.0.0.1:1", "localhost", "HTTP/1.0", 0 // like nginx without forwarding headers
+	old.RemoteAddr, old.Host, old.Proto, old.ProtoMinor = "127.0.0.1:1", "localhost", "HTTP/1.0", 0 // such a request comes from an nginx that sets no forwarding headers
 	old.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	rec := httptest.NewRecorder()
 	x.pages.ServeHTTP(rec, old)
@@ -418,7 +419,7 @@ func TestDaysOfTheRiverAreInTheTimeZoneOfTheUser(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	r := httptest.NewRequest("GET", "/river", nil)
-	r.AddCookie(&http.Cookie{Name: "tz", Value: "600"}) // 14:02 UTC is after midnight there
+	r.AddCookie(&http.Cookie{Name: "tz", Value: "600"}) // minutes east of UTC; 14:02 UTC is 00:02 on the next day there
 	doc := check(t, x.do(r))
 	days := find(doc, "section", "day")
 	if attr(days[0], "data-day") != "2026-11-21" || !strings.Contains(text(days[0]), "fetched 00:01") {

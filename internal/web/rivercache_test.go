@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// A page from the caches is the page that a server without them sends, after each change.
+// After each change, a page from the caches must equal the page of a server with empty caches.
 func TestCachedRiverIsNeverStale(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")

@@ -11,8 +11,8 @@ import (
 	"cloudburst/internal/river"
 )
 
-// flood adds n items without dates that one check of a feed brings, a millisecond between one and
-// the next.
+// flood makes a reader follow a new feed, and adds n items that one check of the feed has found at the
+// time at. The items have no publication dates. Each item is one millisecond older than the previous item.
 func (x *riverHarness) flood(reader, name string, at time.Time, n int) river.Followed {
 	x.Helper()
 	f := x.fakeRiver.follow(reader, river.Source{URL: "https://" + name + ".example/feed", About: river.About{Title: name}})
@@ -22,7 +22,7 @@ func (x *riverHarness) flood(reader, name string, at time.Time, n int) river.Fol
 	return f
 }
 
-// titles returns the titles of the items of a page that are not folded, and those that are.
+// titles returns the titles of the visible items of a page, and the titles of its collapsed items.
 func titles(doc *html.Node) (shown, folded []string) {
 	for _, item := range find(doc, "article", "item") {
 		title := ""

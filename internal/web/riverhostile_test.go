@@ -81,8 +81,8 @@ func TestHostileItemsAreEscapedOnEveryPage(t *testing.T) {
 	harmless(t, x.open("/rivers/alice"))
 }
 
-// harmless runs check, and fails on markup of feeds that runs, loads, or imitates a part of the
-// page.
+// harmless runs check. It also fails the test if the page contains markup of a feed that could run a
+// script, load a resource, or imitate a part of the page.
 func harmless(t *testing.T, rec *httptest.ResponseRecorder) *html.Node {
 	t.Helper()
 	doc := check(t, rec)

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// withMarks turns read tracking on for the following requests.
+// withMarks returns a function that requests a path. header contains names and values in turn.
 func (x *riverHarness) withMarks() func(path string, header ...string) *httptest.ResponseRecorder {
 	x.Helper()
 	cookies := x.send("/river/settings", "marks", "1").Result().Cookies()
@@ -29,7 +29,7 @@ func (x *riverHarness) withMarks() func(path string, header ...string) *httptest
 	}
 }
 
-// link returns the href of the link with a rel in the main part of a page; "": there is none.
+// link returns the href of the first <a> element with a rel, or "" if a page contains no such element.
 func link(doc *html.Node, rel string) string {
 	for _, a := range find(doc, "a", "") {
 		if attr(a, "rel") == rel {
@@ -49,7 +49,7 @@ func TestReadingViewLinksToPreviousAndNextItem(t *testing.T) {
 			}
 		}
 		if strings.Contains(from, "unread") {
-			x.send("/river/display", "marks", "0") // else the items before an item are read, and may be others
+			x.send("/river/display", "marks", "0") // with marks, an opened item would leave the list of unread items
 		}
 		var want []string
 		for _, item := range find(check(t, x.open(from)), "article", "item") {
@@ -61,7 +61,7 @@ func TestReadingViewLinksToPreviousAndNextItem(t *testing.T) {
 			path += "?" + query
 		}
 		for prev := path; prev != ""; prev = link(check(t, x.open(path)), "prev") {
-			path = prev // the page sorts items of one check by publication, so another one may be the first
+			path = prev // the first item of the page may have a previous item, because the page sorts the items of one check by publication
 		}
 		var got []string
 		for before := ""; path != "" && len(got) < len(want); {

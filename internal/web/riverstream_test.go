@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// newLive returns a riverHarness with an HTTP server and a public river of the server.
+// newLive returns a riverHarness in which the river of the server is public, and an HTTP server for it.
 func newLive(t *testing.T) (*riverHarness, *httptest.Server) {
 	t.Helper()
 	x := newRiverHarness(t)
@@ -88,13 +88,13 @@ func TestRiverStreamHidesItemsThatTheUserMayNotSee(t *testing.T) {
 func TestRiverStreamResumesAfterTheLastEventID(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
-	x.fake.now = x.fake.now.Add(time.Minute) // longer than the overlap
+	x.fake.now = x.fake.now.Add(time.Minute) // longer than the overlap of the stream, which is 5 s
 	x.fakeRiver.arrive(news("seen"))
 	seen := x.newest()
 	x.fake.now = x.fake.now.Add(time.Minute)
 	x.fakeRiver.arrive(news("missed"), news("missed too"))
 	r := watchAt(t, server, "/river/stream?since=1", strconv.FormatInt(seen, 10))
-	for _, want := range []string{"seen", "missed", "missed too"} { // recent items are sent again: the page has them
+	for _, want := range []string{"seen", "missed", "missed too"} { // the stream also repeats items from the 5 s before the last event ID
 		if got := r.next(false); !strings.Contains(got.data, "<p>"+want+"</p>") {
 			t.Errorf("got %+v, want %s", got, want)
 		}
@@ -124,7 +124,7 @@ func TestRiverStreamRequestsAReloadAfterTooManyMissedItems(t *testing.T) {
 func TestRiverStreamOfANewPageRequestsNoReload(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
-	for i := range readerui.MaxMissedItems + 50 { // a list was imported a moment ago
+	for i := range readerui.MaxMissedItems + 50 { // as many items as after the import of a list
 		x.fakeRiver.arrive(news(fmt.Sprint("item ", i)))
 	}
 	r := watchAt(t, server, fmt.Sprint("/river/stream?since=", x.newest()), "")
@@ -207,7 +207,7 @@ func TestDelayedRiverStreamReadsMissedItemsFromTheStore(t *testing.T) {
 	x.fakeRiver.arrive(news("first"))
 	_ = r.next(false)
 	x.fakeRiver.mu.Lock()
-	for l := range x.fakeRiver.listeners { // as a bus does with a slow listener
+	for l := range x.fakeRiver.listeners { // close all listeners, as the real river does with slow listeners
 		delete(x.fakeRiver.listeners, l)
 		close(l.c)
 	}

@@ -64,8 +64,8 @@ func TestServeHubPagesWithSampleData(t *testing.T) {
 	t.Log(server.ListenAndServe())
 }
 
-// settled adds users and feeds to w: alice, whose password is "correct horse", and bob, who has
-// nothing.
+// settled adds users and feeds to w, and returns the handler of all pages. alice has the password
+// "correct horse" and a feed. bob has the password "battery staple" and no feed.
 func settled(t *testing.T, w *Web, f *fake) http.Handler {
 	p, s := newFakeAccounts(f).with("alice", "correct horse").with("bob", "battery staple"), newFakeFeeds(f)
 	w.Accounts, w.Authors, w.Audience, w.Registration = p, s, sampleAudience(f.now), func() bool { return true }

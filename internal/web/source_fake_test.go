@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// followHarness is an accountHarness whose users follow feeds.
+// followHarness is an accountHarness with an empty river, in which alice is signed in.
 type followHarness struct {
 	*accountHarness
 	fakeRiver *fakeRiver
@@ -32,13 +32,13 @@ func newFollowHarness(t *testing.T) *followHarness {
 	return &followHarness{x.as("alice"), b}
 }
 
-// source returns a feed that was checked a while ago.
+// source returns a feed that was checked 20 minutes ago.
 func source(now time.Time, url, title string) river.Source {
 	return river.Source{URL: url, About: river.About{Title: title, Home: "https://" + shell.HostOf(url) + "/", Format: "RSS 2.0", Language: "en"}, Items: 42, NewestAt: now.Add(-3 * time.Hour),
 		NextAt: now.Add(40 * time.Minute), State: polling.State{CheckedAt: now.Add(-20 * time.Minute), ReadAt: now.Add(-20 * time.Minute), NextAt: now.Add(40 * time.Minute)}}
 }
 
-// addFeedsOfEveryState makes a reader follow a feed in every state.
+// addFeedsOfEveryState makes a reader follow feeds in all states that a feed can have.
 func addFeedsOfEveryState(b *fakeRiver, reader string) {
 	now := b.now()
 	at := func(url, title string, change func(*river.Source), categories ...string) {
@@ -82,7 +82,7 @@ func addFeedsOfEveryState(b *fakeRiver, reader string) {
 	at("https://例え.jp/フィード.xml", "RSS の話 — \u202eright to left\u202c", nil, "Without\u00a0end")
 }
 
-// explanation returns a long explanation of a feed.
+// explanation returns an explanation of a feed with 20 checks.
 func explanation(s river.Source, now time.Time) river.Explanation {
 	e := river.Explanation{Source: s, Next: nextOf(&s, now), Sentence: "next check 14:42: max-age 12 h seen 02:20; ttl 60 and skipHours considered",
 		Trust: "The hubs pushed 40 of the last 41 changes, so they are trusted: one check a day is enough",
@@ -118,7 +118,8 @@ func explanation(s river.Source, now time.Time) river.Explanation {
 	return e
 }
 
-// addListsAndNotices adds the data of the other pages.
+// addListsAndNotices adds feeds, categories, reading lists and forwardings of a reader. It also sets the
+// explanations of the feeds.
 func (b *fakeRiver) addListsAndNotices(reader string) {
 	now := b.now()
 	addFeedsOfEveryState(b, reader)

@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// look opens a page and runs the checks for all pages.
+// look opens a page, checks its HTML with check, and returns the body.
 func (g *followHarness) look(path string) string {
 	g.Helper()
 	rec := g.open(path)
@@ -28,7 +28,7 @@ func (g *followHarness) look(path string) string {
 	return rec.Body.String()
 }
 
-// done sends a form, and returns the target of the expected redirect.
+// done sends a form. The response must be a redirect; done returns the target of this redirect.
 func (g *followHarness) done(path string, fields ...string) string {
 	g.Helper()
 	rec := g.send(path, fields...)
@@ -38,7 +38,7 @@ func (g *followHarness) done(path string, fields ...string) string {
 	return rec.Header().Get("Location")
 }
 
-// wrong sends an invalid form, and returns the page with the error.
+// wrong sends an invalid form. The response must have the given status; wrong returns the body.
 func (g *followHarness) wrong(status int, path string, fields ...string) string {
 	g.Helper()
 	rec := g.send(path, fields...)
@@ -49,7 +49,7 @@ func (g *followHarness) wrong(status int, path string, fields ...string) string 
 	return rec.Body.String()
 }
 
-// mainOf returns the text of a page without its frame.
+// mainOf returns the HTML of a page from its <main> element, but at most 6000 bytes.
 func mainOf(page string) string {
 	_, page, _ = strings.Cut(page, "<main")
 	return page[:min(len(page), 6000)]
@@ -83,7 +83,7 @@ func TestFollowedFeedsAreListedByCategoryWithState(t *testing.T) {
 	if strings.Count(page, ">Daring Fireball<") != 2 {
 		t.Error("a feed in two categories is not listed in both")
 	}
-	lacks(t, page, ">live<", ">fresh<", "user:pass", "/rss.xml\"") // private URLs; usual states
+	lacks(t, page, ">live<", ">fresh<", "user:pass", "/rss.xml\"") // the page hides private URLs, and it does not name the usual states
 	page = g.look("/feeds?show=broken")
 	has(t, page, "A weblog with a name", "The one that ended")
 	lacks(t, page, "Daring Fireball")

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// upload sends the form with a file.
+// upload sends a form with a file. fields contains names and values of further fields in turn.
 func (g *followHarness) upload(path, file string, doc []byte, fields ...string) *httptest.ResponseRecorder {
 	g.Helper()
 	var body bytes.Buffer

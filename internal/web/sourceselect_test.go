@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// selectHarness has three feeds of alice.
+// selectHarness returns a server on which alice follows three feeds, and the IDs of these feeds.
 func selectHarness(t *testing.T) (g *followHarness, ids []string) {
 	t.Helper()
 	g = newFollowHarness(t)

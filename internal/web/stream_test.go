@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/web/hubui"
 )
 
-// reader is a client of the stream.
+// reader is a client of an event stream.
 type reader struct {
 	t    *testing.T
 	res  *http.Response
@@ -44,7 +44,7 @@ func watchAt(t *testing.T, server *httptest.Server, path, last string) *reader {
 	return watchAs(t, server, path, last, "")
 }
 
-// watchAs is like watchAt with the session cookie of a user.
+// watchAs is like watchAt, but sends the session cookie of a user.
 func watchAs(t *testing.T, server *httptest.Server, path, last, cookie string) *reader {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -210,7 +210,7 @@ func TestLogStreamIgnoresServerTimeoutsAndSendsHeartbeats(t *testing.T) {
 	defer server.Close()
 	r := watch(t, server, "", "")
 	defer r.stop()
-	for range 12 { // longer than the server's own timeouts
+	for range 12 { // 12 heartbeats take 1.2 s, which is longer than the timeouts of the server
 		if got := r.next(true); got.comment != "still here" {
 			t.Fatalf("got %+v, want a sign of life", got)
 		}
@@ -235,7 +235,7 @@ func TestDelayedLogStreamReadsMissedEventsFromTheStore(t *testing.T) {
 		f.events = append(f.events, e)
 		f.mu.Unlock()
 	}
-	bus.Publish(f.events...) // more at once than the buffer of any listener
+	bus.Publish(f.events...) // publish more events at once than the buffer of a listener can hold
 	for want := 1; want <= n; want++ {
 		if got := r.next(false); got.id != fmt.Sprintf("17:%d", want) {
 			t.Fatalf("got %q, want 17:%d", got.id, want)
@@ -258,16 +258,16 @@ func TestLogStreamsAreLimitedAndReleaseTheirResources(t *testing.T) {
 	}
 	first.stop()
 	for bus.Listeners() > 1 {
-		runtime.Gosched() // the server detects it; the test's time limit stops a leak
+		runtime.Gosched() // wait until the server detects the disconnection; if the listener leaks, the time limit of the test applies
 	}
 	for watch(t, server, "", "").res.StatusCode != 200 {
-		runtime.Gosched() // its slot is free shortly after its listener
+		runtime.Gosched() // the server releases the slot shortly after the listener
 	}
 	close(done)
 	if _, err := second.in.ReadString('\n'); err == nil {
 		t.Error("a stream goes on after the program's end")
 	}
-	server.Close() // waits for every handler
+	server.Close() // Close waits until all handlers have returned
 	if n := bus.Listeners(); n != 0 {
 		t.Errorf("%d listeners are left on the bus", n)
 	}
@@ -290,7 +290,7 @@ func TestLogStreamEndsIfTheClientDoesNotRead(t *testing.T) {
 	}
 }
 
-// stuckWriter is a connection without a reading client: a write ends at its deadline.
+// stuckWriter is the connection to a client that does not read: a write fails only if a deadline is set.
 type stuckWriter struct {
 	http.ResponseWriter
 	deadline time.Time
@@ -300,7 +300,7 @@ func (s *stuckWriter) SetWriteDeadline(d time.Time) error { s.deadline = d; retu
 
 func (s *stuckWriter) Write([]byte) (int, error) {
 	if s.deadline.IsZero() {
-		select {} // forever
+		select {} // block forever
 	}
 	return 0, context.DeadlineExceeded
 }

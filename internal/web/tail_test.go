@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// watchChanges is like watch for the recent changes.
+// watchChanges opens the stream of recent changes.
 func watchChanges(t *testing.T, server *httptest.Server, query, last string) *reader {
 	t.Helper()
 	return watchAt(t, server, "/changes/stream"+query, last)
@@ -29,7 +29,7 @@ func TestChangesStreamSendsNewChangesOnceAndInOrder(t *testing.T) {
 	page, program := watchChanges(t, server, "?as=html&q=SITE", ""), watchChanges(t, server, "?q=SITE", "")
 	f.listed(site1(1), hub.Change{Name: "another", URL: "https://a.example/"}, site1(2))
 	f.add(bus, ping("wake up"))
-	f.listed(site1(3)) // without an event: polling finds it
+	f.listed(site1(3)) // no event announces this change, so only polling finds it
 	for _, i := range []int64{2, 4, 5} {
 		want := fmt.Sprintf("%d.17.%d", f.now.UnixMilli(), i)
 		got := page.next(false)
@@ -100,8 +100,8 @@ func TestChangesStreamsReleaseTheirResources(t *testing.T) {
 	if _, err := second.in.ReadString('\n'); err == nil {
 		t.Error("a stream goes on after the program's end")
 	}
-	server.Close() // waits for every handler
+	server.Close() // Close waits until all handlers have returned
 	for bus.Listeners() != 0 {
-		runtime.Gosched() // the tail ends shortly after its last client
+		runtime.Gosched() // the loop that reads the changes ends shortly after the last client
 	}
 }

@@ -18,7 +18,7 @@ func TestTestFeedPageLetsTheOwnerChangeTheFeed(t *testing.T) {
 	ticks, trouble := 0, error(nil)
 	x.TestFeed = "http://hub.example:5337/test/rss.xml"
 	x.Tick = func(context.Context) (time.Time, string, error) { ticks++; return x.fake.now, x.TestFeed, trouble }
-	x.ReaderOf = func(user string) string { // alice has the first account
+	x.ReaderOf = func(user string) string { // alice is the first user, so the river of the server is hers
 		if user == "alice" {
 			return ""
 		}

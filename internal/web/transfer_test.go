@@ -16,15 +16,15 @@ import (
 	"cloudburst/internal/transfer"
 )
 
-// fakeMoves is an import and export whose progress a test controls.
+// fakeMoves imports and exports users. A test controls the progress of an import.
 type fakeMoves struct {
-	goOn    chan struct{} // each value lets it do one step; nil: it does not wait
+	goOn    chan struct{} // an import waits for a value before it continues; nil: it does not wait
 	stepped chan struct{}
 	got     chan string
 	res     transfer.Result
 	err     error
 	opts    transfer.Options
-	pre     transfer.Result // result of the preview
+	pre     transfer.Result // result of each preview
 	preErr  error
 }
 
@@ -140,7 +140,7 @@ func TestFileIsImportedWhileAPageShowsProgress(t *testing.T) {
 	}
 }
 
-// start waits for the preview at a path and imports its file.
+// start waits until the page at the path at shows the preview. Then it starts the import.
 func (x *accountHarness) start(at string, fields ...string) {
 	x.Helper()
 	finishedMove(x, at)
@@ -149,7 +149,7 @@ func (x *accountHarness) start(at string, fields ...string) {
 	}
 }
 
-// finishedMove opens the page until it shows the result, shortly after fakeMoves ends.
+// finishedMove opens a page repeatedly until it shows the result of a preview or an import.
 func finishedMove(x *accountHarness, at string) string {
 	x.Helper()
 	for {
@@ -234,7 +234,7 @@ func TestDiscardedPreviewImportsNothing(t *testing.T) {
 	x := newMovesHarness(t, v)
 	first := x.bring("/account/import", "a.zip", "x").Header().Get("Location")
 	finishedMove(x, first)
-	second := x.bring("/account/import", "b.zip", "y").Header().Get("Location") // replaces the first
+	second := x.bring("/account/import", "b.zip", "y").Header().Get("Location") // the second upload replaces the first upload
 	finishedMove(x, second)
 	x.as("bob")
 	if rec := x.send(second, "do", "import"); rec.Code != 404 {

@@ -49,8 +49,9 @@ func post(t *testing.T, h http.Handler, path string, form url.Values, head ...st
 	return rec
 }
 
-// check fails unless the page is valid: one h1, a title, balanced tags, unique ids, a field for
-// every label, no inline script or style, only sources of this server.
+// check fails the test unless the page is valid, and returns the parsed page. A valid page has one h1, a
+// title, balanced tags, unique ids, and a field for each label. It contains no inline script or style, and
+// loads resources only from this server.
 func check(t *testing.T, rec *httptest.ResponseRecorder) *html.Node {
 	t.Helper()
 	body := rec.Body.String()
@@ -103,8 +104,8 @@ func check(t *testing.T, rec *httptest.ResponseRecorder) *html.Node {
 	return doc
 }
 
-// balanced checks that every element has its own end tag, because html.Parse repairs missing ones
-// silently.
+// balanced checks that every element has an end tag, because html.Parse adds missing end tags without an
+// error.
 func balanced(t *testing.T, body string) {
 	t.Helper()
 	void := []string{"meta", "link", "input", "br", "img"}

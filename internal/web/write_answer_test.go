@@ -1,20 +1,21 @@
 package web
 
-// answered is the JSON reply to write.js.
+// answered is the JSON response to a request of the script write.js.
 type answered struct {
 	OK       bool   `json:"ok"`
-	Error    string `json:"error,omitempty"`    // a sentence for users
-	Conflict bool   `json:"conflict,omitempty"` // another version was saved elsewhere
+	Error    string `json:"error,omitempty"`    // error message for users
+	Conflict bool   `json:"conflict,omitempty"` // true: the post was changed elsewhere
 	Login    string `json:"login,omitempty"`    // URL to sign in again
 
-	// For a saved draft; after a button, Path is the next page.
+	// These fields describe a saved draft. After the user has pressed a button, only Path is set: it is the
+	// path of the next page.
 	ID       int64  `json:"id,omitempty"`
 	Base     int64  `json:"base,omitempty"`
 	Copy     int64  `json:"copy,omitempty"`
 	CopyBase int64  `json:"copybase,omitempty"`
 	Path     string `json:"path,omitempty"`
 
-	// For a preview.
+	// These fields describe a preview.
 	HTML       string `json:"html,omitempty"`
 	Characters int    `json:"characters,omitempty"`
 	Limit      int    `json:"limit,omitempty"`

@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// field returns the value of a field of the page's form.
+// field returns the value of a form field of a page.
 func (x *writeHarness) field(doc *html.Node, name string) string {
 	x.Helper()
 	for n := range doc.Descendants() {
@@ -48,7 +48,7 @@ func (x *writeHarness) location(rec *httptest.ResponseRecorder) *url.URL {
 	return u
 }
 
-// ask sends a request of the script and returns the JSON reply.
+// ask sends a form as the script write.js does, and returns the JSON response and its status.
 func (x *writeHarness) ask(path string, fields ...string) (a answered, status int) {
 	x.Helper()
 	rec := x.send(path, fields...)
@@ -187,7 +187,7 @@ func TestEditorShowsAllPropertiesOfAPost(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	// A save without a change of the date keeps it, to the second.
+	// If the form does not change the date, the post keeps its exact time, including the seconds.
 	x.location(x.send("/write", "do", "publish", "id", "1", "base", "1", "writer", "alice", "source", "Other", "when", "2026-11-20T09:30", "was", "2026-11-20T09:30"))
 	if p := x.post("alice", 1); !p.PublishedAt.Equal(want) || p.Source != "Other" || p.Revision != 2 {
 		t.Errorf("changed it is %+v", p)
@@ -275,7 +275,7 @@ func TestRepeatedDraftRequestCreatesOneDraft(t *testing.T) {
 	if !first.OK || !reflect.DeepEqual(first, again) || first.ID != 1 || first.Base != 1 || first.Path != "/write/1" {
 		t.Errorf("first %+v, again %+v", first, again)
 	}
-	// The first reply was lost, and the user has typed more since.
+	// The client did not receive the first response. It sends the same key with a longer text.
 	more, _ := x.ask("/write/draft", "key", "page-1", "writer", "alice", "source", "One two")
 	if more.ID != 1 || more.Base != 2 || x.post("alice", 1).Source != "One two" {
 		t.Errorf("more %+v", more)
@@ -321,7 +321,7 @@ func TestChangeOfAPublishedPostIsHiddenUntilPublished(t *testing.T) {
 	if p, c := x.post("alice", 1), x.post("alice", 2); p.Source != "As it will be" || p.State != author.Published || c.State != author.Deleted {
 		t.Errorf("published %+v, the draft is %s", p, c.State)
 	}
-	// Another change is another draft, and can be discarded.
+	// A later change creates a new draft, which the user can discard.
 	c, _ := x.ask("/write/draft", "id", "1", "base", "2", "writer", "alice", "source", "Rather not")
 	x.location(x.send("/write", "do", "drop", "id", "1", "base", "2", "copy", fmt.Sprint(c.Copy), "writer", "alice", "source", "Rather not"))
 	if p, c := x.post("alice", 1), x.post("alice", c.Copy); p.Source != "As it will be" || c.State != author.Deleted {
@@ -377,7 +377,7 @@ func TestWrittenTextIsKeptIfTheSessionExpires(t *testing.T) {
 	if p := x.post("alice", 1); p.Source != "Before" {
 		t.Errorf("it was saved as %q", p.Source)
 	}
-	// Another user cannot continue in the name of alice.
+	// If another user signs in, the form keeps the text, but neither the post nor the name of alice.
 	rec = x.send("/write", append(fields, "name", "bob", "password", "battery staple")...)
 	if doc := check(t, rec); x.field(doc, "id") != "0" || x.field(doc, "writer") != "bob" || strings.TrimSpace(x.field(doc, "source")) != "All that was typed" {
 		t.Errorf("as bob the form has post %s of %s", x.field(doc, "id"), x.field(doc, "writer"))
@@ -397,7 +397,7 @@ func TestEditorSchedulesPost(t *testing.T) {
 	if x.field(doc, "when") != at.Format("2006-01-02T15:04") {
 		t.Errorf("the page has %q", x.field(doc, "when"))
 	}
-	// A draft is not published automatically.
+	// An unfinished change is saved as a draft. It does not replace the scheduled text.
 	x.ask("/write/draft", "id", "1", "base", "1", "writer", "alice", "source", "Half a")
 	if x.post("alice", 1).Source != "Later" {
 		t.Error("half a change would be published")

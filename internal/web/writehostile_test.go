@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/web/writerui"
 )
 
-// groups is a name for a field with its method Groups.
+// groups is another name for author.Groups. An embedded field named Groups would hide the method Groups.
 type groups = author.Groups
 
-// countedPosts counts the renderings of previews.
+// countedPosts counts how often the server prepares a preview.
 type countedPosts struct {
 	groups
 	previews int
@@ -26,8 +26,8 @@ func (p *countedPosts) Composer(ctx context.Context, user string) (author.Compos
 	return p.Posts.Composer(ctx, user)
 }
 
-// Text of unauthenticated clients is only sent back: rendering costs the server more than sending
-// costs the client.
+// The server renders no text for unauthenticated clients, because rendering a text requires more work than
+// sending it.
 func TestPreviewIsRefusedForUnauthenticatedClients(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
@@ -43,7 +43,8 @@ func TestPreviewIsRefusedForUnauthenticatedClients(t *testing.T) {
 	}
 }
 
-// Each field needs many times the memory of the separator before it.
+// The number of fields is limited, because a parsed field uses much more memory than the byte "&" that
+// separates it from the previous field.
 func TestFormWithTooManyFieldsIsRejected(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
@@ -57,8 +58,8 @@ func TestFormWithTooManyFieldsIsRejected(t *testing.T) {
 	}
 }
 
-// Every user may upload a file of 4 GiB, but only few users at once, because the files would fill
-// the disk.
+// A file may have up to 4 GiB. The number of concurrent uploads is limited, in total and for each user, because
+// the files would otherwise fill the disk.
 func TestUserHasOneUploadAtATime(t *testing.T) {
 	t.Parallel()
 	x := newMovesHarness(t, &fakeMoves{})
@@ -68,7 +69,7 @@ func TestUserHasOneUploadAtATime(t *testing.T) {
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	done := make(chan int)
 	go func() { done <- x.do(r).Code }()
-	part, err := form.CreateFormFile("file", "a.zip") // it returns when the server reads
+	part, err := form.CreateFormFile("file", "a.zip") // the call returns when the server reads from the pipe
 	if err == nil {
 		_, err = io.WriteString(part, strings.Repeat("x", 1<<20))
 	}

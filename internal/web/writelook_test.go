@@ -36,8 +36,8 @@ func TestCharacterCountOfPreviewExcludesTheLinkURL(t *testing.T) {
 	}
 }
 
-// lookAlike returns the HTML of an element, with the same element for the title of a post in both
-// places.
+// lookAlike returns the HTML of a post. It removes the expected differences between a preview and the page
+// of the post, such as the level of the heading.
 func lookAlike(t *testing.T, n *html.Node) string {
 	t.Helper()
 	var b strings.Builder
@@ -45,7 +45,7 @@ func lookAlike(t *testing.T, n *html.Node) string {
 		t.Fatal(err)
 	}
 	s := strings.NewReplacer("<h1 ", "<h2 ", "</h1>", "</h2>").Replace(b.String())
-	s = regexp.MustCompile(`<a class="u-url u-uid"[^>]*>(.*?)</a>`).ReplaceAllString(s, "$1") // the link to its own page
+	s = regexp.MustCompile(`<a class="u-url u-uid"[^>]*>(.*?)</a>`).ReplaceAllString(s, "$1") // remove the link from the post to its own page
 	return strings.Join(strings.Fields(regexp.MustCompile(`^<article[^>]*>`).ReplaceAllString(s, "<article>")), " ")
 }
 

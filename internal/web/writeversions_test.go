@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// fakeVersions is a version.Store of one post.
+// fakeVersions is a version.Store that contains the versions of one post.
 type fakeVersions []version.Version
 
 func (f fakeVersions) Versions(context.Context, string, int64) ([]version.Version, error) {

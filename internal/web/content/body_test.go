@@ -87,7 +87,8 @@ func TestLongItemTextsAreTruncatedAfterAParagraph(t *testing.T) {
 
 func lastOf(s string, n int) string { return s[max(0, len(s)-n):] }
 
-// tame fails on markup that could load, run or break out.
+// tame fails the test if s contains markup that could load a resource, run a script, or imitate a part of
+// the page around s.
 func tame(t *testing.T, s string) {
 	t.Helper()
 	nodes, err := html.ParseFragment(strings.NewReader(s), &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div})
@@ -141,7 +142,7 @@ func FuzzRenderBody(f *testing.F) {
 			t.Errorf("not UTF-8: %q", got)
 		}
 		tame(t, got)
-		// The output is balanced: it cannot close elements around it.
+		// The output must be balanced, so that it cannot close the elements around it.
 		doc, err := html.Parse(strings.NewReader(`<div id="around">` + got + `</div><p id="after">`))
 		if err != nil {
 			t.Fatal(err)

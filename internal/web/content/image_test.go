@@ -88,7 +88,8 @@ func TestImageRequestsAreLimitedInTotalAndPerHost(t *testing.T) {
 		if maxActive > maxImageReads || maxOfHost > maxImageReadsPerHost || maxActive < 8 {
 			t.Errorf("%d at once, %d of one host", maxActive, maxOfHost)
 		}
-		// A hundred images are on one host, which serves four a second for ten seconds.
+		// 100 images are on the same host. The proxy requests four images a second from this host, and each
+		// request fails after imageTimeout, which is ten seconds.
 		if failed < 50 || failed > 85 || len(s.images.reading) != 0 || len(s.images.hosts) != 0 {
 			t.Errorf("%d failed, %d are being read, %d hosts", failed, len(s.images.reading), len(s.images.hosts))
 		}
@@ -116,7 +117,7 @@ func TestImageCacheIsBounded(t *testing.T) {
 	}
 }
 
-// gallery has the images that give returns.
+// gallery fetches images by calling the function give.
 type gallery struct {
 	give func(url string) (*fetch.Response, error)
 }

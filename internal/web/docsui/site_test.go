@@ -128,7 +128,7 @@ func TestDocumentationExamplesContainTheURLOfThisServer(t *testing.T) {
 	}
 }
 
-// find returns the elements with a name and a class; "": any.
+// find returns the elements with a name and a class. An empty name or class matches all elements.
 func find(n *html.Node, name, class string) (all []*html.Node) {
 	for d := range n.Descendants() {
 		if d.Type == html.ElementNode && (name == "" || d.Data == name) && (class == "" || strings.Contains(" "+attr(d, "class")+" ", " "+class+" ")) {

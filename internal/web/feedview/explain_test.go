@@ -24,7 +24,7 @@ func TestChecksChartHasADescriptionAndAMarkForEachCheck(t *testing.T) {
 	}
 }
 
-// explanation has the last checks of a feed, some with new items.
+// explanation returns the last 20 checks of a feed. Some of these checks found new items.
 func explanation(s river.Source, now time.Time) river.Explanation {
 	e := river.Explanation{Source: s}
 	for i := range 20 {

@@ -15,13 +15,13 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// changeList is a store in memory that has only recent changes.
+// changeList is a store in memory that contains only recent changes.
 type changeList struct {
 	Store
 	mu      sync.Mutex
 	changes []hub.Change // oldest first
 	now     time.Time
-	err     error // returned by every call, if set
+	err     error // if set, every read of the list returns this error
 	reads   int   // number of reads of the list
 }
 
@@ -77,14 +77,14 @@ func (f *changeList) wake(bus *event.Bus) {
 	bus.Publish(e)
 }
 
-// newPages returns the pages for a list.
+// newPages returns the pages of a hub whose store is f.
 func newPages(t *testing.T, f *changeList) *Pages {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	return New(shell.New(shell.Options{Now: func() time.Time { return f.now }, Log: log}), Options{Store: f, Bus: event.NewBus(17)})
 }
 
-// tailOf returns a running tail in the bubble of synctest, with n clients.
+// tailOf returns pages whose stream of changes has n clients. The caller runs inside synctest.Test.
 func tailOf(t *testing.T, f *changeList, n int) (*Pages, *event.Bus, []*tailReader) {
 	t.Helper()
 	s := newPages(t, f)

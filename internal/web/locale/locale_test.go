@@ -18,13 +18,13 @@ import (
 	"cloudburst/internal/web/locale"
 )
 
-// names are texts that are the same in every language: names, examples and units.
+// names matches texts that are the same in every language: names, examples and units.
 var names = regexp.MustCompile(`^(Cloudburst|example\.org|\{\{\.Title\}\} · Cloudburst|2026-01-01T12:00:00Z|reader\.example\.com|rssCloud|WebSub|RSD|RSS|Atom|OPML|JSON Feed|rsscloud https://\S+|p50|p99|en|https://\S+)$`)
 
-// english are the pages whose texts stay English.
+// english lists the templates of pages that exist only in English.
 var english = []string{"docs.html", "docsnav.html", "guide.html"}
 
-// templates returns the source of each translated template.
+// templates returns the translated templates. key: file name; value: source of the template
 func templates(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("../shell/templates/*.html")
@@ -44,7 +44,8 @@ func templates(t *testing.T) map[string]string {
 	return all
 }
 
-// entries returns the catalogue of a language: each text, or its plural forms.
+// entries returns the catalogue of a language. key: English text; value: its translation, or a map of the
+// plural forms of the translation
 func entries(t *testing.T, code string) map[string]any {
 	t.Helper()
 	paths, err := filepath.Glob(code + "/*.json")
@@ -79,8 +80,8 @@ var (
 	attribute      = regexp.MustCompile(` (title|aria-label|placeholder|alt)="([^"]*)"`)
 )
 
-// Every word of every template can be translated: with each text in brackets, no word outside of them
-// is left, neither in a text nor in an attribute.
+// The test puts each translatable text of a template into brackets. Words outside these brackets, in texts
+// or attributes, cannot be translated, so the test fails.
 func TestEveryTextOfTheTemplatesIsTranslatable(t *testing.T) {
 	t.Parallel()
 	for name, source := range templates(t) {
@@ -116,8 +117,9 @@ func TestIdentityTranslationChangesNoTemplate(t *testing.T) {
 	}
 }
 
-// codeKeys returns the keys in the code of the pages: arguments of the functions that translate, and
-// constants that handlers give to the templates. all has every constant of the code.
+// codeKeys returns the texts in the code of the pages that need a translation. These texts are arguments
+// of the functions that translate, and values of the fields that templates show. The value of a key is its
+// position in the code. all contains every string constant of the code.
 func codeKeys(t *testing.T) (keys map[string]string, all map[string]bool) {
 	t.Helper()
 	keys, all = map[string]string{}, map[string]bool{}
@@ -129,7 +131,7 @@ func codeKeys(t *testing.T) (keys map[string]string, all map[string]bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own = append(own, "../../river/nextcheck.go") // its words are on the pages of feeds
+	own = append(own, "../../river/nextcheck.go") // pages of feeds show texts of this file
 	for _, path := range append(paths, own...) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
@@ -163,10 +165,11 @@ func constant(n ast.Node) (string, bool) {
 	return s, err == nil
 }
 
-// shown are the fields that hold texts of the pages, and functions are the functions that take such a
-// text, with the numbers of its arguments.
 var (
-	shown     = []string{"Message", "Lead", "Button"}
+	// shown lists the fields whose values are texts of the pages.
+	shown = []string{"Message", "Lead", "Button"}
+	// functions lists the functions that translate texts. key: name of the function; value: indexes of the
+	// arguments that are texts, from 0
 	functions = map[string][]int{"Say": {0}, "Words": {0}, "Format": {0}, "Quantity": {2}, "NewView": {1}, "AskFirst": {2}, "Problem": {3, 4}}
 )
 
@@ -212,7 +215,8 @@ func keysOf(n ast.Node) (keys []string) {
 
 var scriptKey = regexp.MustCompile("\\bt\\(\\s*(\"[^\"]*\")")
 
-// scriptKeys returns the texts of the scripts: the constants in calls of t.
+// scriptKeys returns the texts of the scripts, which are the constants in calls of the function t. key: the
+// text after "js: "; value: path of the script
 func scriptKeys(t *testing.T) map[string]string {
 	t.Helper()
 	keys := map[string]string{}
@@ -234,7 +238,7 @@ func scriptKeys(t *testing.T) map[string]string {
 	return keys
 }
 
-// variants returns the strings of one entry.
+// variants returns the translation of an entry, or all its plural forms.
 func variants(entry any) (all []string) {
 	switch e := entry.(type) {
 	case string:
@@ -247,8 +251,8 @@ func variants(entry any) (all []string) {
 	return all
 }
 
-// Every text has a translation in each language, no translation is unused, and both sides have the
-// same placeholders.
+// Each text needs a translation with the same placeholders in each language. A translation of a text that
+// no page uses is an error.
 func TestTranslationCataloguesAreComplete(t *testing.T) {
 	t.Parallel()
 	wanted := map[string]string{}
@@ -285,7 +289,8 @@ func TestTranslationCataloguesAreComplete(t *testing.T) {
 	}
 }
 
-// isName reports whether key is the name of a month or a day: dates use all of them.
+// isName reports whether key is the name of a weekday or the long or short name of a month. Dates use all
+// these names.
 func isName(key string) bool {
 	for day := range 7 {
 		if key == time.Weekday(day).String() {
@@ -309,7 +314,7 @@ func comparePlaceholders(t *testing.T, key, text string) {
 	t.Helper()
 	a := placeholder.FindAllString(fileContext.ReplaceAllString(key, ""), -1)
 	b := placeholder.FindAllString(text, -1)
-	if !strings.Contains(key, "{{") && strings.Contains(key, "%") { // verbs keep their order
+	if !strings.Contains(key, "{{") && strings.Contains(key, "%") { // a translation must keep the order of the verbs of package fmt
 		if !slices.Equal(a, b) {
 			t.Errorf("%q has the verbs %q, but its translation %q has %q", key, a, text, b)
 		}

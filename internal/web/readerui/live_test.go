@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// arrivals is a river in memory with one feed.
+// arrivals is a river in memory that contains one feed.
 type arrivals struct {
 	River
 	mu        sync.Mutex
@@ -55,7 +55,7 @@ func (a *arrivals) Items(_ context.Context, q river.ItemQuery) (list []river.Ent
 	return list, nil
 }
 
-// arrive publishes an item.
+// arrive adds an item and sends its arrival to all listeners.
 func (a *arrivals) arrive(words string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -18,8 +18,8 @@ func TestEveryPageIsParsed(t *testing.T) {
 	}
 }
 
-// Without requests, a server holds the templates that pages share, and no page. This test runs
-// alone, because it counts the allocations of the process.
+// Before the first request, a server has parsed only the templates that all pages share. This test does
+// not run in parallel, because it counts the allocations of the process.
 func TestTemplatesAreParsedOnFirstUse(t *testing.T) {
 	loadAssets()
 	var before, after runtime.MemStats

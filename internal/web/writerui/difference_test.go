@@ -28,12 +28,12 @@ func TestDifferencesAreComparedByWord(t *testing.T) {
 	if len(cut) != 4 || cut[0].Kind != "cut" || len(cut[1].Text) > maxShown {
 		t.Errorf("a long text is shown as %v", cut)
 	}
-	if got := differenceOf(many(0), many(1)); len(got) == 0 { // more words than codes below the surrogates
+	if got := differenceOf(many(0), many(1)); len(got) == 0 { // there are more words than code points below the surrogates
 		t.Error("no difference")
 	}
 }
 
-// many returns a text of many different words.
+// many returns a text of 60,000 different numbers.
 func many(from int) string {
 	var b strings.Builder
 	for i := range 60_000 {

@@ -22,7 +22,7 @@ func FuzzPostForm(f *testing.F) {
 		if s.apply(&c) != nil {
 			return
 		}
-		_, _ = s.moment() // must not panic
+		_, _ = s.moment() // the call must not panic
 		if s.ID < 0 || s.Base < 0 || len(c.Enclosures) > len(v["file"]) {
 			t.Errorf("%+v", s)
 		}
