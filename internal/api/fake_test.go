@@ -30,8 +30,8 @@ type fakeHub struct {
 	subs   map[hub.Key]hub.SubscriptionInfo
 	events []event.Event
 	pings  []hub.Ping
-	abort  error // error that every method of the store returns
-	failAt int   // number of subscriptions from which Import fails; 0: never
+	abort  error // if set, reads of the store return this error
+	failAt int   // Import fails if the store contains at least this number of subscriptions; 0: Import never fails
 	bus    *event.Bus
 }
 
@@ -136,8 +136,8 @@ func (w *fakeHub) Backup(_ context.Context, file string) error {
 
 func (w *fakeHub) storePing() error { return w.abort }
 
-// store is the fakeHub as a Store. It is a type of its own because both interfaces have a method
-// Ping.
+// store makes a fakeHub a Store. It is a separate type, because the interfaces of the hub and of the
+// store have different methods with the name Ping.
 type store struct{ *fakeHub }
 
 func (s store) Ping(context.Context) error { return s.storePing() }

@@ -15,10 +15,10 @@ import (
 	"cloudburst/internal/transfer"
 )
 
-// fakeTransfers is a Transfers that returns the results in its fields.
+// fakeTransfers is a Transfers without users. It records imports.
 type fakeTransfers struct {
 	file     string // content of the file that Export writes
-	abort    error  // error that an export returns at its end, and an import in the middle
+	abort    error  // error that exports and imports return at their end; an import returns fault.Invalid before it adds posts
 	imported string
 	opts     transfer.Options
 }

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/people"
 )
 
-// fakePeople is a directory of two authors. Each river follows the first author.
+// fakePeople is a directory with the authors ann and bob. Each river follows ann.
 type fakePeople struct{}
 
 func (fakePeople) Range(_ context.Context, _ string, from, limit int) (people.Page, error) {
@@ -26,7 +26,7 @@ func (fakePeople) Followed(author string, _ map[int64]bool) int64 {
 	return map[string]int64{"ann": 7}[author]
 }
 
-// fakeThreads has a thread at each URL that does not contain "secret".
+// fakeThreads has a thread at each URL, except at URLs that contain "secret".
 type fakeThreads struct{}
 
 func (fakeThreads) NameOf(url string) string { return strings.TrimPrefix(url, "http://us.example") }

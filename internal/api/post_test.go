@@ -23,7 +23,7 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// grouped is the name under which a postHarness embeds author.Groups.
+// grouped is another name for author.Groups. An embedded field named Groups would hide the method Groups.
 type grouped = author.Groups
 
 // postHarness has posts in a real store and files in memory.

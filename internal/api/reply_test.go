@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// fakeReplies has one reply, one rule and one sent webmention of alice.
+// fakeReplies returns one reply and one moderation rule for each user.
 type fakeReplies struct{ mentions author.Mentions }
 
 func (w *fakeReplies) List(_ context.Context, q conversation.Query) ([]conversation.Mention, error) {
@@ -51,7 +51,7 @@ func (w *fakeReplies) SetMentions(_ context.Context, _ string, m author.Mentions
 	return nil
 }
 
-// fakeSent has one webmention.
+// fakeSent returns one sent webmention for each user.
 type fakeSent struct{}
 
 func (fakeSent) List(_ context.Context, q conversation.SentQuery) ([]conversation.Sent, error) {

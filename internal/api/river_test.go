@@ -26,7 +26,7 @@ func serveRiver(t *testing.T, w *fakeRiver) (*client.Client, *httptest.Server) {
 	return &client.Client{Base: srv.URL, HTTP: srv.Client()}, srv
 }
 
-// readerOf assigns the server's own river to the user first.
+// readerOf assigns the server's own river to the user whose name is first.
 func readerOf(user string) string {
 	if user == "first" {
 		return ""
@@ -303,8 +303,8 @@ func TestRiverRequestsReturn501WithoutRiver(t *testing.T) {
 	}
 }
 
-// TestEveryListReturnsACursor checks that every list continues with the parameter cursor, and with
-// the names of this parameter in earlier versions.
+// TestEveryListReturnsACursor checks that every list has the parameter cursor, which requests the next
+// page, and the parameters after and before, which are former names of cursor.
 func TestEveryListReturnsACursor(t *testing.T) {
 	t.Parallel()
 	doc, err := document()

@@ -23,14 +23,14 @@ type fakeRiver struct {
 
 	mu          sync.Mutex
 	list        map[string][]river.Followed
-	entries     []river.Entry // entries of all readers; each has its source
+	entries     []river.Entry // items with their sources, for all readers
 	marks       map[string]map[int64]river.Mark
 	cats        []river.Category
 	lists       []river.ReadingList
 	forwardings []forward.Forwarding
 	filters     fakeFilters
-	read        []string // calls that marked items as read: reader, source, category and time
-	search      bool     // whether searches find new items
+	read        []string // one text for each call of MarkAllRead: reader|source|category|time
+	search      bool     // true: searches find items; false: the items are not indexed yet
 	abort       error
 
 	listeners map[chan river.Arrival]bool
@@ -60,7 +60,7 @@ func (w *fakeRiver) follow(reader, url string, items int, edit ...func(*river.Fo
 	return id
 }
 
-// item adds an item and returns its arrival.
+// item adds an item to the source with a URL, and returns the arrival of this item.
 func (w *fakeRiver) item(url, name string) river.Arrival {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/route"
 )
 
-// fakeTokens derives the user and scopes from the text of a token.
+// fakeTokens accepts each token of the form USER:SCOPE,SCOPE.
 type fakeTokens struct{}
 
 func (fakeTokens) Token(_ context.Context, plain, scope string, from account.Caller) (account.Token, error) {
@@ -34,7 +34,7 @@ func (fakeTokens) Token(_ context.Context, plain, scope string, from account.Cal
 	}
 }
 
-// newRiver returns a handler with the routes of the public listener.
+// newRiver returns a handler with the routes of the river on the public listener.
 func newRiver(o Options) http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, RiverRoutes(o), Protect())

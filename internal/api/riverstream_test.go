@@ -18,8 +18,8 @@ import (
 // sentEvent is an event of a stream.
 type sentEvent struct{ kind, guid, id string }
 
-// collect follows a stream and returns its first events, as many as enough. It calls begun in a
-// goroutine of its own.
+// collect follows a stream of items until it has received enough events, and returns these events. It
+// calls begun in a separate goroutine.
 func collect(t *testing.T, r *client.River, q client.ItemQuery, after int64, enough int, begun func()) []sentEvent {
 	t.Helper()
 	var got []sentEvent
@@ -41,7 +41,7 @@ func collect(t *testing.T, r *client.River, q client.ItemQuery, after int64, eno
 	return got
 }
 
-// until waits until a condition is true.
+// until waits until a condition is true. After two minutes it fails the test.
 func until(t *testing.T, what func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(2 * time.Minute)
@@ -65,7 +65,7 @@ func TestItemStreamResumesAfterLastSeqAndContinuesLive(t *testing.T) {
 	w.follow("bob", "http://b.example/", 1)
 	c, _ := serveRiver(t, w)
 	seen := w.entries[0].Seq
-	// The stream sends items again that arrived shortly before.
+	// The stream also sends item 0 again, because it starts with the items from the 5 s before seen.
 	got := collect(t, c.River("alice"), client.ItemQuery{}, seen, 4, func() {
 		until(t, func() bool { return w.listening() > 0 })
 		w.arrive(w.item("http://b.example/", "other"))

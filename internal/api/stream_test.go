@@ -124,7 +124,7 @@ func TestEventStreamAcceptsTheFiltersOfTheLog(t *testing.T) {
 	}
 }
 
-// stuck is a client that reads the start of a stream and then blocks until it is released.
+// stuck is the connection to a client that stops reading: its second write blocks until free is closed.
 type stuck struct {
 	header http.Header
 	begun  chan struct{}

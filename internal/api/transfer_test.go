@@ -166,7 +166,7 @@ func TestInterruptedExportReturnsError(t *testing.T) {
 	}
 }
 
-// brokenLater is a store that fails when the second page of subscriptions is read.
+// brokenLater is a store that returns only the first batch of subscriptions. Later reads fail.
 type brokenLater struct {
 	store
 	reads int
@@ -189,7 +189,7 @@ func FuzzImportLine(f *testing.F) {
 		}
 		s := New(Options{Now: start})
 		info := s.subscriptionFrom(sub)
-		// The export of an accepted line is accepted too, and its export is identical.
+		// The server must accept its own export of an accepted line. A second export must be identical.
 		once := mustEncode(t, form.ExportedSubscription(info.Subscription, info.Topic))
 		again, err := readSubscription(once)
 		if err != nil {

@@ -146,13 +146,15 @@ func (w *fakeAccounts) RevokeSecret(_ context.Context, user, selector string) er
 	return fault.New(fault.NotFound, "%s has no secret %s.", user, selector)
 }
 
-// expectation is a request and the expected status.
+// expectation is a request and the expected status of its response. route is the path in the OpenAPI
+// document; "": the path of the request.
 type expectation struct {
 	method, path, route, body string
 	status                    int
 }
 
-// checkResponses sends each request and checks its response against the OpenAPI document.
+// checkResponses sends each request and checks its response against the OpenAPI document. It returns
+// the bodies of all responses.
 func checkResponses(t *testing.T, o Options, list []expectation) (all string) {
 	t.Helper()
 	doc, err := document()
@@ -311,7 +313,7 @@ func TestPasswordsAndTokensAreNotLogged(t *testing.T) {
 	}
 }
 
-// failing is an Accounts whose database fails.
+// failing is a fakeAccounts whose method Add fails as if the database failed.
 type failing struct{ *fakeAccounts }
 
 func (failing) Add(context.Context, string, string) (account.User, error) {

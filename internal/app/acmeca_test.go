@@ -32,7 +32,7 @@ type authority struct {
 	srv             *httptest.Server
 	key             *ecdsa.PrivateKey
 	root            *x509.Certificate
-	plain, shielded string // addresses at which names are validated; "": the authority does not offer this type of challenge
+	plain, shielded string // addresses for the validation by HTTP and by TLS; "": the authority does not offer this type of challenge
 
 	mu     sync.Mutex
 	orders []*order
@@ -144,7 +144,7 @@ func (a *authority) authz(base string, n int) any {
 	return map[string]any{"status": o.authz, "identifier": map[string]string{"type": "dns", "value": o.name}, "challenges": offered}
 }
 
-// prove validates a challenge of type how.
+// prove validates the challenge of an order. how is prove-http or prove-tls.
 func (a *authority) prove(how string, o *order) {
 	var err error
 	if how == "prove-http" {

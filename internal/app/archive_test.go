@@ -27,7 +27,7 @@ type randomEditor struct {
 	n    int
 }
 
-// step makes one random change. The program rejects a change that is not possible.
+// step makes one random change: it creates, changes, deletes, restores, withdraws or imports posts.
 func (h *randomEditor) step() {
 	h.t.Helper()
 	ctx := h.t.Context()

@@ -177,7 +177,7 @@ func TestCNWSResponseDecidesWhetherSubscriptionIsKept(t *testing.T) {
 func TestCNWSSubscriberReceivesMissedChangeAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) {
-		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // after two fast retries, the third one is an hour later, so the test controls it
+		c.Hub.Retry = []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, time.Hour} // after two fast retries, the program waits an hour; a repeated subscription ends this wait
 	})
 	feed := w.put("/rss.xml", rssWith("one"))
 	e := newCNWSServer(t, nil)

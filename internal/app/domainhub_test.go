@@ -114,8 +114,7 @@ func (d *domainServer) once(when string, all []*hubSubscriber) {
 }
 
 // TestSubscribersOfADomainAreNotifiedOnce subscribes at the old URL of a feed and at the domain
-// of its author. It publishes posts before the domain is in use, while it is in use, and after
-// that.
+// of its author. It publishes posts while the domain is in use, and after the domain was removed.
 //
 // spec:cloudburst#own-domains
 func TestSubscribersOfADomainAreNotifiedOnce(t *testing.T) {

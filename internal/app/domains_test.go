@@ -169,7 +169,7 @@ func TestDomainOfAnAuthorServesTheirPageOverTLS(t *testing.T) {
 	} else {
 		res.Body.Close()
 	}
-	// Subscribers may use either URL of a feed, and a post notifies the subscribers of both URLs.
+	// After alice has removed the domain, her feed has its old URL again, and bob can verify the domain.
 	if _, err := site.RemoveDomain(ctx); err != nil {
 		t.Fatal(err)
 	}

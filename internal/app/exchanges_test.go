@@ -177,9 +177,9 @@ func (x *recorded) answer(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// recordedCall returns the recorded call that matches a request of the server. It prefers the
-// last matching call up to the current part, and then the first later one. The result is nil if
-// no call matches.
+// recordedCall returns the recorded call that matches a request of the server. For a GET request, it
+// returns the last matching call up to the next part, or else the first later call. For other
+// methods, it returns the first matching call that the server has not sent. nil: no call matches.
 func (x *recorded) recordedCall(method, line string) (found *recordedCall) {
 	for _, c := range x.calls {
 		first, _, _ := strings.Cut(c.request, "\n")
@@ -312,8 +312,8 @@ func (x *recorded) same(headers, body string, header http.Header, got string) er
 	return x.alike("body", body, strings.TrimSpace(got))
 }
 
-// alike compares a text with the recording, and captures the values of placeholders that have
-// none.
+// alike compares a text with the recording, and captures the values of placeholders that have no
+// value yet.
 func (x *recorded) alike(what, want, got string) error {
 	var learned []string
 	pattern, at := "(?s)^", 0

@@ -57,11 +57,11 @@ func fill(t *testing.T, file string) {
 	}
 }
 
-// protocolCall is one request to the hub. It also describes how the protocol refuses the request.
+// protocolCall is one request to the hub. status is the status of a refusal.
 type protocolCall struct {
 	path, contentType, body string
 	status                  int
-	accepted, refused       string // texts that the body of the response contains
+	accepted, refused       string // text in the status or body of an acceptance, and text in a refusal
 }
 
 // confirmingCallback returns a callback that confirms every verification and ignores notifications.
@@ -103,8 +103,8 @@ func websubForm(mode, topic, callback string) url.Values {
 	return url.Values{"hub.mode": {mode}, "hub.callback": {callback}, "hub.topic": {topic}, "hub.secret": {"x"}}
 }
 
-// otherCalls returns calls of the protocols that the type subscriber does not implement. Their
-// callbacks are at other.
+// otherCalls returns calls of the protocols that the type subscriber does not implement. other is
+// the base URL of their callbacks.
 func otherCalls(feed, other string) map[string]protocolCall {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
 	websub := func(mode string) string { return websubForm(mode, feed, other+"/websub").Encode() }
@@ -124,7 +124,7 @@ func otherCalls(feed, other string) map[string]protocolCall {
 }
 
 // protocolCalls returns the calls that ping a feed and that register s for the feed. For
-// protocols that s does not implement, the callbacks are at other.
+// protocols that s does not implement, other is the base URL of the callbacks.
 func protocolCalls(feed string, s *subscriber, other string) map[string]protocolCall {
 	const form, xml = "application/x-www-form-urlencoded", "text/xml"
 	u, _ := url.Parse(s.URL) // httptest created the URL, so it is valid
@@ -170,8 +170,8 @@ func (d protocolCall) send(t *testing.T, base string) (ok bool, answer string) {
 	return false, answer
 }
 
-// wantRefused checks that each protocol refuses the call in its own format, and that the program
-// stores nothing.
+// wantRefused checks that each protocol refuses its call in its own format. It also checks that
+// /readyz reports 503 and that /healthz reports 200.
 func wantRefused(t *testing.T, r *running, list map[string]protocolCall) {
 	t.Helper()
 	for name, d := range list {

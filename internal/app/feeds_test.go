@@ -306,7 +306,7 @@ func TestSaveNotAnnouncedBeforeStopIsAnnouncedAfterStart(t *testing.T) {
 }
 
 // TestRouteNamesAreReservedUserNames checks that no user can have the name of a route, because
-// feeds of users take precedence over routes.
+// such a route takes precedence over the pages and feeds of the user.
 func TestRouteNamesAreReservedUserNames(t *testing.T) {
 	t.Parallel()
 	literal := regexp.MustCompile("[\"`](?:(?:GET|POST|HEAD|PUT) )?/([a-z0-9_-]{1,32})[\"`/?{]")

@@ -155,7 +155,7 @@ func TestNoRouteDisclosesPrivatePosts(t *testing.T) {
 	for _, p := range []string{"/alice/media/", "/alice/private/media/", "/alice/private/family/media/", "/alice/private/work/" + s.other + "/media/", "/alice/private/family/" + s.other + "/media/"} {
 		paths = append(paths, [2]string{"GET", p + s.file.Hash[:16] + "/" + s.file.Name})
 	}
-	page := s.post // the path of the page that the post would have if it were public
+	page := s.post // a public copy of the post, which gives the path that its page would have
 	page.State = author.Published
 	for _, at := range []string{s.post.GUID, s.names.Public() + s.posts.Path(page), s.names.Public() + s.files.Path(s.file), feed} {
 		paths = append(paths, [2]string{"GET", "/v1/thread?url=" + url.QueryEscape(at)})
@@ -291,7 +291,7 @@ func TestReadersOfAGroupGetItsPostsAndFiles(t *testing.T) {
 }
 
 // TestChangedVisibilityOfAPostAppliesToEveryFormat makes a post public and private in turn. After
-// each change, it compares all formats of all feeds.
+// each change, it checks which formats of which feeds contain the post.
 func TestChangedVisibilityOfAPostAppliesToEveryFormat(t *testing.T) {
 	t.Parallel()
 	s := newPrivateScene(t)
@@ -304,7 +304,7 @@ func TestChangedVisibilityOfAPostAppliesToEveryFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		once := post // the path of the page that the public post has
+		once := post // a public copy of the post, which gives the path of its page
 		once.State = author.Published
 		if page := s.posts.Path(once); page != "" {
 			paths = append(paths, page, s.files.Path(s.file))

@@ -151,8 +151,8 @@ func (g *guide) writtenAgain(f *feedformat.Feed, format string) {
 	}
 }
 
-// missing adds the values of the feed was that the feed now does not have to lost. now may have
-// additional values.
+// missing compares two values of a feed. It appends to lost the path of each value that was
+// contains and now does not contain. at is the path of was. now may contain further values.
 func missing(lost *[]string, at string, was, now reflect.Value) {
 	switch {
 	case was.IsZero():
@@ -221,7 +221,7 @@ func cloudOfTheGuide(g *guide) {
 	}
 }
 
-// The example of 2003 has a <cloud> without a domain, which means the host of the feed.
+// The example of 2003 has a <cloud> without a domain. Its domain is the host of the feed.
 func cloudWithoutDomain(g *guide) {
 	c, err := rsscloud.FindCloud([]byte(channelWith(g.doc)), "http://radio.example/rss.xml")
 	if err != nil {
@@ -231,7 +231,8 @@ func cloudWithoutDomain(g *guide) {
 	g.writtenAgain(g.parse(channelWith(g.doc)), "rss20")
 }
 
-// photos checks the content that all three forms of the photo feed have in common.
+// photos checks the content that all three forms of the photo feed have in common. It removes the
+// second item from f, and returns the first item.
 func (g *guide) photos(f *feedformat.Feed) *feedformat.Item {
 	g.Helper()
 	is(g, "title", f.Title.Value, "Cal's Photos")
@@ -413,8 +414,8 @@ func ttlAsPrinted(g *guide) {
 	g.writtenAgain(f, "rss20")
 }
 
-// The example has broken markup: an HTML tag, and a start tag without a space. The parser reads
-// the text despite these errors. It reads the hints after the test has fixed both errors.
+// The example has broken markup: an HTML tag, and a start tag without a space. The parser reports
+// these errors. It reads the same title and hints as from the document without the errors.
 func syndicationAsPrinted(g *guide) {
 	now := time.Date(2007, 1, 15, 0, 5, 0, 0, time.UTC)
 	f := g.parse(g.doc)

@@ -66,7 +66,7 @@ func pingAsPrinted(g *guide) {
 	is(g, "the subscriber received", s.wait(g.T, "the change"), feed)
 }
 
-// bull creates the user whose name the example contains.
+// bull creates the user bull, whose feed has the URL in the example.
 func (g *guide) bull() {
 	g.Helper()
 	admin := &client.Client{Base: g.w.admin}
@@ -156,8 +156,8 @@ func endpointsAsPrinted(g *guide) {
 	is(g, "its status", code, http.StatusOK)
 }
 
-// wsseAsPrinted sends the request of the example. It replaces only the user, the secret and the
-// time with valid values.
+// wsseAsPrinted sends the request of the example. It replaces only the host, the path, the user,
+// the digest and the time with valid values.
 func wsseAsPrinted(g *guide) {
 	request := strings.ReplaceAll(g.doc, "\n", "\r\n") + "\r\n\r\n"
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(request)))
@@ -184,7 +184,7 @@ func wsseAsPrinted(g *guide) {
 		`"cal"`, `"`+secret.Access.Name+`"`, token.Created, created, token.Digest, base64.StdEncoding.EncodeToString(digest[:]))
 	res, body := send(g.T, strings.TrimPrefix(g.w.base, "http://"), []byte(fill.Replace(request)))
 	is(g, "status", res.StatusCode, http.StatusOK)
-	// The feed contains the topic of its reader in addition to the example.
+	// In addition to the saved document, the feed contains elements with the topic of its reader.
 	if names := pushElements.ReplaceAllString(string(body), ""); names == string(body) {
 		g.Errorf("the feed names no topic: %s", body)
 	} else {
@@ -267,8 +267,8 @@ func cnwsNotificationAsPrinted(g *guide) {
 	is(g, "written again", *again.Change, *d.Change)
 }
 
-// cnwsAnswers parses the response in an example, and checks that the program writes the same
-// response.
+// cnwsAnswers parses the response in an example, and checks that the program writes a response
+// with the same result.
 func (g *guide) cnwsAnswers(want cnws.Result) {
 	g.Helper()
 	got, err := cnws.ParseResult("text/xml", []byte(g.doc))
@@ -382,7 +382,7 @@ func pingByGetAsPrinted(g *guide) {
 	is(g, "the same ping, sent", q.Query(), u.Query())
 }
 
-// sendPrinted sends the request of the example with the missing header Content-Length.
+// sendPrinted sends the request of the example, and adds the missing header Content-Length.
 func (g *guide) sendPrinted() (*http.Response, []byte) {
 	g.Helper()
 	head, body, _ := strings.Cut(g.doc, "\n\n")
@@ -469,7 +469,7 @@ func listsAsPrinted(g *guide) {
 	if code, _ := get(g.T, g.w.base+paths[2]); code != http.StatusNotFound {
 		g.Errorf("an hour of 2007: %d", code)
 	}
-	// The archive of an hour has the path that the example prints.
+	// The path of an archive has the form that the example prints.
 	found := false
 	for _, at := range []time.Time{before, time.Now().UTC()} { // try both hours, because the hour may end during the test
 		code, body := get(g.T, g.w.base+at.Format("/2006/01/02/15.xml"))

@@ -96,7 +96,7 @@ func TestServerAnswersDuringFloodOfIdleConnections(t *testing.T) {
 		if len(held)%100 != 0 {
 			continue
 		}
-		// The server answers the newest connection with 503.
+		// At the limit, the server answers the newest connection with 503.
 		if err := c.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 			t.Fatal(err)
 		}
@@ -126,8 +126,8 @@ func TestEndlessRequestHeaderIsAborted(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := start(t, conf(t, t.TempDir()))
-	// This test does not use raw, which stops after 20 s without data; the server closes after 5
-	// s.
+	// The server closes the connection after 5 s. This test does not use raw, because raw ignores the
+	// error of a connection that stays open.
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func (r *running) wantNoState(t *testing.T) {
 	}
 }
 
-// Headers with content types, and the form of a valid subscription.
+// These constants are parts of the hostile requests.
 const (
 	formType        = "Content-Type: application/x-www-form-urlencoded\r\n"
 	xmlType         = "Content-Type: text/xml\r\n"
@@ -167,7 +167,7 @@ const (
 	validRequest    = "hub.mode=subscribe&hub.callback=" + hostileCallback + "&hub.topic=" + hostileTopic
 )
 
-// hostile is a request, and a text that its response must contain.
+// hostile is a request together with a text that the response must contain.
 type hostile struct{ send, want string }
 
 // chunked returns a request whose body has no declared length.
@@ -175,9 +175,10 @@ func chunked(path, kind string) string {
 	return "POST " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n" + kind + "\r\n60000\r\n" + strings.Repeat("a", 0x60000) + "\r\n0\r\n\r\n"
 }
 
-// long returns a value that exceeds the size limit of a form. fields returns more fields than a
-// form may have.
-func long() string   { return strings.Repeat("x", 80<<10) }
+// long returns a value of 80 KiB, which exceeds the size limit of a form.
+func long() string { return strings.Repeat("x", 80<<10) }
+
+// fields returns 201 fields, which is more than a form may have.
 func fields() string { return strings.Repeat("&x=1", 201) }
 
 func hostileWebSub() map[string]hostile {
@@ -320,7 +321,7 @@ func TestOwnEndpointsAreRejectedAsCallbacks(t *testing.T) {
 }
 
 // TestPrivateNetworkTopicIsRefusedWithReason subscribes to topics whose addresses the server must
-// not access.
+// not access. The test feed of the server itself is an exception.
 func TestPrivateNetworkTopicIsRefusedWithReason(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
@@ -385,8 +386,8 @@ func TestEndlessRequestBodiesAreAborted(t *testing.T) {
 	r.wantNoState(t)
 }
 
-// TestRequestFloodForOneHostIsRateLimited sends requests from 10,000 clients whose callbacks are
-// all on the same host. It does so once with a readable topic and once with an unreadable topic.
+// TestRequestFloodForOneHostIsRateLimited sends 10,000 subscription requests with different
+// callbacks on the same host. One run uses a readable topic, and one run an unreadable topic.
 func TestRequestFloodForOneHostIsRateLimited(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)

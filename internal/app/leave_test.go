@@ -8,8 +8,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// A server behind a load balancer first reports on /readyz that it is stopping, and continues to
-// answer.
+// During the shutdown delay, /readyz reports that the server is stopping, so that a load balancer
+// sends no new clients. The server continues to answer requests.
 func TestStoppingServerStillAnswersDuringShutdownDelay(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)

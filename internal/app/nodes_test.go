@@ -155,8 +155,9 @@ func TestNodeTakesOverDeliveriesOfKilledNode(t *testing.T) {
 	}
 }
 
-// counting is a store that counts two things: the sweeps, and the claims of the sweep task at or
-// after the time from. Its method ClaimTask calls begin at the first claim.
+// counting is a store that counts sweeps. It also counts in looks how often a node tries to claim
+// the sweep task at or after the time from. After each such call without an error, before from
+// too, ClaimTask calls begin.
 type counting struct {
 	hub.Store
 	from   time.Time
@@ -250,7 +251,8 @@ func hubWithLaterClock(t *testing.T, database string, by time.Duration) *hub.Hub
 	return h
 }
 
-// TestNodeVerifiesSubscriptionOfKilledNode kills a node while the node verifies a callback.
+// TestNodeVerifiesSubscriptionOfKilledNode kills a node while the node verifies a callback. Another
+// node must complete the verification.
 func TestNodeVerifiesSubscriptionOfKilledNode(t *testing.T) {
 	t.Parallel()
 	database := storetest.Postgres(t)

@@ -52,7 +52,7 @@ func callerAt(addr string) account.Caller {
 	return account.Caller{Addr: netip.MustParseAddr(addr), Via: "page"}
 }
 
-// noisyNetworks makes many failed attempts from several networks. It returns a function with the
+// noisyNetworks makes five failed attempts from each of several networks. It returns a function with the
 // address of a client in the i-th network. When the limit of a user name is reached, the program
 // refuses these clients instead of delaying them.
 func noisyNetworks(t *testing.T, a *account.Accounts, networks int) (from func(i int) string) {
@@ -137,8 +137,9 @@ func TestConcurrentGuessesOnAllNodesAreLimited(t *testing.T) {
 	}
 }
 
-// TestNodesShareSignInRateLimit makes three attempts with a fixed clock. One attempt runs
-// immediately, and two wait for their slots, regardless of the node.
+// TestNodesShareSignInRateLimit makes 30 concurrent attempts at three nodes after many failed
+// attempts. One attempt runs immediately, two attempts wait, and the program rejects the others.
+// The test then cancels the waiting attempts.
 func TestNodesShareSignInRateLimit(t *testing.T) {
 	t.Parallel()
 	nodes := accountsOf(t, 3)
@@ -241,8 +242,8 @@ func passesLimit(t *testing.T, h *hub.Hub, from string) bool {
 	return fault.CodeOf(err) != fault.TooMany
 }
 
-// TestNodesShareRateLimit sends 500 concurrent requests to one node, which use up the limit of a
-// network. The other node must detect this at its own first request.
+// TestNodesShareRateLimit uses up the limit of a network, which is 500 requests, at one node. After
+// at most 400 further requests, the other node must also reject requests from this network.
 func TestNodesShareRateLimit(t *testing.T) {
 	t.Parallel()
 	stores := map[string]func(t *testing.T) func() store.Store{
@@ -250,7 +251,7 @@ func TestNodesShareRateLimit(t *testing.T) {
 			database := storetest.Postgres(t)
 			return func() store.Store { return openStore(t, store.Options{DatabaseURL: database}) }
 		},
-		"SQLite": func(t *testing.T) func() store.Store { // both hubs run in this process, because only one process may use a folder
+		"SQLite": func(t *testing.T) func() store.Store { // both hubs share one store, because only one process may use a data folder
 			st := openStore(t, store.Options{Dir: t.TempDir()})
 			return func() store.Store { return st }
 		},

@@ -34,7 +34,8 @@ func (r *running) saved(c *client.Client, item string) {
 	}
 }
 
-// notified waits until all ping targets have received a version. It returns their stored states.
+// notified waits until exactly many ping targets have received a version or a later version. It
+// returns their stored states.
 func (r *running) notified(c *client.Client, version int64, many int) []client.PingTarget {
 	r.t.Helper()
 	var list []client.PingTarget

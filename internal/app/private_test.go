@@ -11,8 +11,8 @@ import (
 )
 
 // TestErrorForPrivateAddressNamesTheSettingOnlyToOperator requests private addresses from a
-// server that allows none. It sends the requests in all possible ways, as the operator and as
-// unknown clients.
+// server that allows none. It sends the requests in several ways, as the operator and as unknown
+// clients.
 func TestErrorForPrivateAddressNamesTheSettingOnlyToOperator(t *testing.T) {
 	t.Parallel()
 	cfg := conf(t, t.TempDir())

@@ -152,7 +152,7 @@ func TestSubscriberIsNotifiedOfUploadedPrivateFeed(t *testing.T) {
 		t.Errorf("a document in RSS 0.91:\n%s", body)
 	}
 	s.put(old, http.StatusNoContent)
-	s.put(savedDocument("seventh", ""), http.StatusNoContent) // check that the next notification is about this version
+	s.put(savedDocument("seventh", ""), http.StatusNoContent) // saving the same document again sends no notification, so the next notification is about this version
 	notified("seventh")
 	rest(t, s.App)
 	if n := len(s.content.got); n > 0 {
@@ -182,6 +182,7 @@ func TestSubscriberIsNotifiedOfUploadedPrivateFeed(t *testing.T) {
 }
 
 // TestUploadedPrivateFeedIsAnnouncedAfterACrash saves a private feed while notifications fail.
+// NotifyPending must then notify the subscriber.
 func TestUploadedPrivateFeedIsAnnouncedAfterACrash(t *testing.T) {
 	t.Parallel()
 	s := newSavedScene(t)

@@ -249,8 +249,8 @@ func (c *manyCallbacks) follow(t *testing.T, r *running, feed string, n int) {
 	}
 }
 
-// count returns the number of notified callbacks, the number of all calls, and the highest number
-// of calls of one callback.
+// count returns the number of notified callbacks, the number of their calls, and the highest number
+// of calls of one callback. It counts only calls whose sender waited for the response.
 func (c *manyCallbacks) count() (callbacks, calls, maxCalls int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

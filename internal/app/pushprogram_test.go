@@ -53,7 +53,7 @@ func programWith(t *testing.T, change func(*config.Config)) *App {
 	return a
 }
 
-// until waits until a condition is true.
+// until waits until a condition is true. After 30 s it fails the test.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for range 3000 {
@@ -109,7 +109,7 @@ func (f *hubFeed) post(title string) {
 	f.items = append([]string{title}, f.items...)
 }
 
-// read makes the river of a follow a feed and returns the ID of the source.
+// read adds a feed to the river of the program, and returns the ID of the source.
 func read(t *testing.T, a *App, feed string) int64 {
 	t.Helper()
 	got, err := a.river.Add(t.Context(), river.Request{URL: feed})

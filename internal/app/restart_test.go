@@ -128,7 +128,7 @@ func TestRestartByServiceManagerFailsNoRequest(t *testing.T) {
 			}
 		})
 	}
-	more := func() { // each client sends one more request
+	more := func() { // wait until the clients have sent more than 80 further requests
 		from := done.Load()
 		wait(t, "the clients go on", func() bool { return done.Load() > from+80 })
 	}
@@ -147,9 +147,9 @@ func TestRestartByServiceManagerFailsNoRequest(t *testing.T) {
 	t.Logf("%d requests of 8 clients over %d restarts, %d failed", done.Load(), restarts, failed.Load())
 }
 
-// askOnce sends one request. It requests pages over connections that are reused. It sends pings
-// over new connections, because clients do not repeat a POST request after they lose the
-// connection.
+// askOnce sends one request of the client with the number i. Clients with an odd number request
+// /healthz and reuse connections. Clients with an even number send pings over new connections,
+// because clients do not repeat a POST request after they lose the connection.
 func askOnce(client *http.Client, base string, i int) error {
 	var res *http.Response
 	var err error

@@ -35,7 +35,7 @@ func TestNotificationsAreNotRepeatedAfterStopDuringDelivery(t *testing.T) {
 }
 
 // stopInTheMiddle stops and restarts the program during deliveries. hung selects the callbacks
-// that take longer than any stop.
+// that take longer than the program waits while it stops.
 func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	t.Helper()
 	const all, some = 2000, 300
@@ -168,7 +168,7 @@ func silentCallbacks(t *testing.T, n int) (bases []string) {
 	return bases
 }
 
-// leave removes the subscriptions that follow added.
+// leave removes the subscriptions that the method follow added.
 func (c *manyCallbacks) leave(t *testing.T, r *running, feed string, n int) {
 	t.Helper()
 	for i := range n {
@@ -205,8 +205,8 @@ func (r *running) metric(name string) float64 {
 	return 0
 }
 
-// TestFailingCallbacksDoNotDelayOthers has 1,200 callbacks. A third of them answers, a third
-// refuses connections, and a third never answers.
+// TestFailingCallbacksDoNotDelayOthers notifies 1,200 callbacks. A third of the callbacks answers,
+// a third refuses connections, and a third never answers.
 func TestFailingCallbacksDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	const each, rounds = 400, 4

@@ -15,8 +15,8 @@ import (
 	"cloudburst/internal/conversation"
 )
 
-// threadBlocks returns the documents in the guide on threads. It replaces the origins in these
-// documents by chat and you.
+// threadBlocks returns the documents in the guide on threads. It replaces the two origins in these
+// documents with the origins chat and you.
 func threadBlocks(t *testing.T, chat, you string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/guides/threads.md")

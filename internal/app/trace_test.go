@@ -76,7 +76,7 @@ type keyValue interface {
 func attributesOf[T keyValue](list []T) map[string]string {
 	all := map[string]string{}
 	for _, kv := range list {
-		text, _ := json.Marshal(kv) // the text is used only in messages; a missing value fails below
+		text, _ := json.Marshal(kv) // after an error, the attribute has no value, and the test of this attribute fails
 		var v struct {
 			Value struct{ Value map[string]any }
 		}

@@ -20,8 +20,9 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// pings is a Python program that calls the XML-RPC methods in its arguments. It calls each method
-// with all valid numbers of parameters, with one parameter too few, and with one too many.
+// pings is a Python program that calls weblogUpdates.ping and weblogUpdates.extendedPing by XML-RPC.
+// It calls both methods with valid and invalid parameters. Its arguments are the URLs of the server,
+// a site, a page of the site and a feed.
 const pings = `
 import sys, xmlrpc.client
 base, site, page, feed = sys.argv[1:]
@@ -71,8 +72,8 @@ func (r *running) changes(t *testing.T, path string) changes {
 	return c
 }
 
-// names reports whether an entry of the list has this URL and, unless feed is "", the URL of this
-// feed.
+// names reports whether an entry of the list has this URL. If feed is not empty, the entry must also
+// have the URL of this feed.
 func (c changes) names(url, feed string) bool {
 	for _, s := range c.Sites {
 		if s.URL == url && (feed == "" || s.RSS == feed) {
@@ -268,7 +269,8 @@ func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 	}
 }
 
-// TestRecentChangesCanStateAgesInSeconds makes two programs list the same change.
+// TestRecentChangesCanStateAgesInSeconds makes two programs list the same change. One program states
+// ages in minutes, and the other states ages in seconds.
 func TestRecentChangesCanStateAgesInSeconds(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)

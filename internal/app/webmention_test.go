@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/config"
 )
 
-// mentionServer is a server with one author, who sends and receives webmentions.
+// mentionServer is a server with an author, who sends and receives webmentions.
 type mentionServer struct {
 	*running
 	*client.Client
@@ -65,7 +65,7 @@ func (w *mentionServer) publish(user, source, replyTo string) client.Post {
 	return post
 }
 
-// reply waits until a user has one reply in a state.
+// reply waits until a user has a reply in a state, and returns the reply.
 func (w *mentionServer) reply(user, state string) (found client.Reply) {
 	w.t.Helper()
 	wait(w.t, "a reply is "+state, func() bool {
@@ -258,7 +258,7 @@ func TestOperatorDisablesWebmentions(t *testing.T) {
 	}
 }
 
-// source is a site that mentions a post and sends webmentions for the post.
+// source is a site whose response the test can change. In most tests, its pages mention a post.
 type source struct {
 	*httptest.Server
 	mu   sync.Mutex
