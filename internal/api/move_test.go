@@ -15,10 +15,10 @@ import (
 	"cloudburst/internal/transfer"
 )
 
-// fakeTransfers is a Transfers without users. It records imports.
+// fakeTransfers is a Transfers that exports the content of file and records imports.
 type fakeTransfers struct {
 	file     string // content of the file that Export writes
-	abort    error  // error that exports and imports return at their end; an import returns fault.Invalid before it adds posts
+	abort    error  // error that Export and Import return; nil: no error
 	imported string
 	opts     transfer.Options
 }

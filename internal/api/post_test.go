@@ -26,7 +26,7 @@ import (
 // grouped is another name for author.Groups. An embedded field named Groups would hide the method Groups.
 type grouped = author.Groups
 
-// postHarness has posts in a real store and files in memory.
+// postHarness stores posts in a real store, and files in memory.
 type postHarness struct {
 	grouped
 	mu    sync.Mutex

@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// sentEvent is an event of a stream.
+// sentEvent is an event of a stream of items.
 type sentEvent struct{ kind, guid, id string }
 
 // collect follows a stream of items until it has received enough events, and returns these events. It

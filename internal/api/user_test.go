@@ -243,7 +243,7 @@ func TestSecretResponsesMatchSchema(t *testing.T) {
 	}
 }
 
-// fullReport returns a report in which every field is set.
+// fullReport returns a report with sample values. days is the number of days of the last request.
 type fullReport struct{ days int }
 
 func (r *fullReport) Report(_ context.Context, user string, days int) (audience.Report, error) {

@@ -61,7 +61,7 @@ func fill(t *testing.T, file string) {
 type protocolCall struct {
 	path, contentType, body string
 	status                  int
-	accepted, refused       string // text in the status or body of an acceptance, and text in a refusal
+	accepted, refused       string // accepted: text of a response that accepts the request; refused: text of a refusal
 }
 
 // confirmingCallback returns a callback that confirms every verification and ignores notifications.

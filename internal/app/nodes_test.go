@@ -155,9 +155,8 @@ func TestNodeTakesOverDeliveriesOfKilledNode(t *testing.T) {
 	}
 }
 
-// counting is a store that counts sweeps. It also counts in looks how often a node tries to claim
-// the sweep task at or after the time from. After each such call without an error, before from
-// too, ClaimTask calls begin.
+// counting is a store that counts the sweeps. It also counts in looks the attempts to claim the
+// sweep task at or after the time from. ClaimTask calls begin after each attempt without an error.
 type counting struct {
 	hub.Store
 	from   time.Time

@@ -13,7 +13,7 @@ import (
 )
 
 // TestSharedCachesDoNotStorePrivateResponses reads private posts, feeds and files in all ways
-// that have access: with a secret in the URL, with a topic, and with the session of the author.
+// that give access: with a secret in the URL, with a topic, and with the session of the author.
 //
 // spec:cloudburst#cache-tags
 func TestSharedCachesDoNotStorePrivateResponses(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 // notifications.
 type privateSubscriber struct {
 	*httptest.Server
-	got chan string // for WebSub the body of the notification, for rssCloud its form
+	got chan string // bodies of WebSub notifications, and forms of rssCloud notifications
 }
 
 func newPrivateSubscriber(t *testing.T) *privateSubscriber {
@@ -131,7 +131,7 @@ func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
 	}
 }
 
-// hides checks that no list and no log contains a topic or any of some words.
+// hides checks that no list and no log contains a topic or one of the words.
 func (s *privateScene) hides(v *visitor, topic, when string, words ...string) {
 	t := s.t
 	t.Helper()

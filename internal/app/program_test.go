@@ -71,7 +71,7 @@ func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// process is the program in a process of its own.
+// process is the program that runs as a separate process.
 type process struct {
 	running
 	cmd   *exec.Cmd

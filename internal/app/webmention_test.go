@@ -152,7 +152,7 @@ func TestTwoServersExchangeReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, "the text changes", func() bool { return b.reply("bob", "approved").Text == text })
-	// When alice deletes her reply, the reply is removed.
+	// When alice deletes her reply, bob's server removes the reply.
 	if _, err := a.DeletePost(t.Context(), "alice", answer.ID, 0); err != nil {
 		t.Fatal(err)
 	}

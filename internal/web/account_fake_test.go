@@ -435,7 +435,7 @@ func newAccountHarness(t *testing.T) *accountHarness {
 	return &accountHarness{T: t, Web: w, fake: f, fakeAccounts: p, fakeFeeds: s, fakeAudience: c, pages: w.Routes(), author: w.AuthorPage()}
 }
 
-// as signs a user in without a request.
+// as signs a user in without a sign-in request.
 func (x *accountHarness) as(name string) *accountHarness {
 	x.Helper()
 	cookie, _, err := x.fakeAccounts.StartSession(x.Context(), x.fakeAccounts.users[name], "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0")

@@ -152,8 +152,8 @@ func TestSecretIsShownOnceAsURLAndCredentials(t *testing.T) {
 	}
 }
 
-// upload sends the form for the feed named feed with a file, as browsers do. name is the file name; "":
-// the user has chosen no file.
+// upload sends a file for the hosted feed with the name feed, as the form on the page does. name is the
+// name of the file; "": the user has chosen no file.
 func (x *accountHarness) upload(path, feed, name string, doc []byte) *httptest.ResponseRecorder {
 	x.Helper()
 	var body bytes.Buffer

@@ -39,7 +39,7 @@ func rss(items ...string) string {
 	return `<rss version="2.0"><channel><title>T</title><link>https://a.example/</link><description>D</description><item>` + strings.Join(items, "</item><item>") + `</item></channel></rss>`
 }
 
-// escaped returns an RSS description that contains the HTML s.
+// escaped returns an RSS description that contains the HTML s as escaped text.
 func escaped(s string) string { return "<description>" + html.EscapeString(s) + "</description>" }
 
 // classed returns the elements of a page with a class.
@@ -225,8 +225,8 @@ func TestAuthorPageOfAVersionIsRenderedOnce(t *testing.T) {
 	}
 }
 
-// slowFeeds delays each read of a document by one second. It counts the reads in progress, their maximum,
-// and all reads.
+// slowFeeds delays each read of a document by one second. It counts all reads and the reads in progress,
+// and records the highest number of reads in progress.
 type slowFeeds struct {
 	accountui.Authors
 	now, maxActive, all atomic.Int64

@@ -23,7 +23,7 @@ import (
 type microformat struct {
 	kinds  []string
 	props  map[string][]string
-	inside []*microformat // nested microformats; if one is also a property, props contains its text
+	inside []*microformat // nested microformats; if a nested microformat is also a property, props contains its text
 }
 
 // microformats parses a page by the rules of microformats2. It implements only the rules that the tests

@@ -54,8 +54,8 @@ func held(pages http.Handler, path string, ready func()) http.Handler {
 }
 
 // grows opens a page in Chromium with its real Content-Security-Policy, and calls happen when the live
-// stream is open. It checks that the page then contains the text is of the new row above the text was of
-// the old row.
+// stream is open. It then checks that the new row is above the old row. The parameters was and is are
+// texts in the old row and in the new row.
 func grows(t *testing.T, w *Web, path string, happen func(), was, is string) {
 	t.Helper()
 	fulltest.Needs(t, "a browser")

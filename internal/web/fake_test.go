@@ -367,7 +367,7 @@ func addLogEvents(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
 
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-// wantedEvent and wantedChange filter like the stores.
+// wantedEvent reports whether an event matches a query, as in a real store.
 func wantedEvent(q hub.EventQuery, e event.Event) bool {
 	if q.TopicID != 0 && e.TopicID != q.TopicID || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, e.Kind) {
 		return false
@@ -375,11 +375,12 @@ func wantedEvent(q hub.EventQuery, e event.Event) bool {
 	return holds(q.Text, e.Topic, e.Text, e.Peer)
 }
 
+// wantedChange reports whether a change matches a query, as in a real store.
 func wantedChange(q hub.ChangeQuery, c hub.Change) bool {
 	return holds(q.Text, append([]string{c.Name, c.URL, c.Feed}, c.Tags...)...)
 }
 
-// holds reports whether one of the texts contains the words.
+// holds reports whether one of the texts contains the words. It ignores case.
 func holds(words string, texts ...string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(words)) })
 }

@@ -15,8 +15,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// titled sets the titles of feeds in w. key of titles: URL of the feed. It returns the look-ups of the
-// pages: each look-up is a list of URLs.
+// titled sets the titles of feeds in w. key of titles: URL of the feed. The result contains the
+// URLs of each look-up that the pages make.
 func titled(w *Web, titles map[string]string) *[][]string {
 	asked := &[][]string{}
 	w.Titles = func(_ context.Context, urls []string) (map[string]string, error) {

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/accountui"
 )
 
-// theCookie returns the cookie with a name that a response sets.
+// theCookie returns the cookie of a response with the given name.
 func theCookie(t *testing.T, rec *httptest.ResponseRecorder, name string) *http.Cookie {
 	t.Helper()
 	for _, c := range rec.Result().Cookies() {

@@ -88,8 +88,8 @@ func (s *fakePostStore) WritePost(_ context.Context, w author.Writing) (author.W
 	return author.Written{Post: *next, Writer: writer}, nil
 }
 
-// begin returns the post that a write changes. The result is true if w is a new post, but a post with the
-// same key or GUID exists.
+// begin returns the post that a write changes or creates. The second result is true if the write repeats
+// the creation of a post: a post with the same key or GUID exists.
 func (s *fakePostStore) begin(w author.Writing) (author.Post, bool) {
 	if w.ID != 0 {
 		return s.posts[postKey(w.User, w.ID)], false

@@ -19,7 +19,7 @@ type fakeReplies struct {
 	sent    []conversation.Sent
 	decided []string
 	undone  time.Time
-	at      time.Time // time that each decision returns
+	at      time.Time // DecidedAt of each decision
 	again   int64
 }
 

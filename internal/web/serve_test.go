@@ -20,7 +20,8 @@ var (
 	serveFor = flag.Duration("serve-for", time.Hour, "for how long")
 )
 
-// TestServeHubPagesWithSampleData serves the pages for viewing: go test -run TestServeHubPagesWithSampleData -serve 127.0.0.1:8080
+// TestServeHubPagesWithSampleData serves the pages, so that you can view them in a browser. Command:
+// go test -run TestServeHubPagesWithSampleData -serve 127.0.0.1:8080
 func TestServeHubPagesWithSampleData(t *testing.T) {
 	if *serveOn == "" {
 		t.Skip("only with -serve")

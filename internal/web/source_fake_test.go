@@ -153,8 +153,8 @@ func (b *fakeRiver) addListsAndNotices(reader string) {
 	}
 }
 
-// TestServeFeedPagesWithSampleData serves the pages for viewing: go test -run TestServeFeedPagesWithSampleData -serve
-// 127.0.0.1:8080
+// TestServeFeedPagesWithSampleData serves the pages, so that you can view them in a browser. Command:
+// go test -run TestServeFeedPagesWithSampleData -serve 127.0.0.1:8080
 func TestServeFeedPagesWithSampleData(t *testing.T) {
 	if *serveOn == "" {
 		t.Skip("only with -serve")

@@ -261,7 +261,7 @@ func TestLogStreamsAreLimitedAndReleaseTheirResources(t *testing.T) {
 		runtime.Gosched() // wait until the server detects the disconnection; if the listener leaks, the time limit of the test applies
 	}
 	for watch(t, server, "", "").res.StatusCode != 200 {
-		runtime.Gosched() // the server releases the slot shortly after the listener
+		runtime.Gosched() // the server releases the slot shortly after it removes the listener
 	}
 	close(done)
 	if _, err := second.in.ReadString('\n'); err == nil {

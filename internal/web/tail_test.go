@@ -102,6 +102,6 @@ func TestChangesStreamsReleaseTheirResources(t *testing.T) {
 	}
 	server.Close() // Close waits until all handlers have returned
 	for bus.Listeners() != 0 {
-		runtime.Gosched() // the loop that reads the changes ends shortly after the last client
+		runtime.Gosched() // the loop that reads the changes ends shortly after the last client has left
 	}
 }

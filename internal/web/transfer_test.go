@@ -140,7 +140,7 @@ func TestFileIsImportedWhileAPageShowsProgress(t *testing.T) {
 	}
 }
 
-// start waits until the page at the path at shows the preview. Then it starts the import.
+// start waits until the page with the path at shows the preview. Then it starts the import.
 func (x *accountHarness) start(at string, fields ...string) {
 	x.Helper()
 	finishedMove(x, at)

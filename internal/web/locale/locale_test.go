@@ -215,8 +215,8 @@ func keysOf(n ast.Node) (keys []string) {
 
 var scriptKey = regexp.MustCompile("\\bt\\(\\s*(\"[^\"]*\")")
 
-// scriptKeys returns the texts of the scripts, which are the constants in calls of the function t. key: the
-// text after "js: "; value: path of the script
+// scriptKeys returns the texts of the scripts, which are the constants in calls of the function t. key:
+// "js: " and the text; value: path of the script
 func scriptKeys(t *testing.T) map[string]string {
 	t.Helper()
 	keys := map[string]string{}
