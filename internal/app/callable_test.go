@@ -14,7 +14,7 @@ import (
 )
 
 // TestCallbackOnOwnListenerIsRejectedImmediately sends callback URLs over each protocol. The URLs
-// address both listeners in all ways that their settings allow.
+// contain the public name and the local addresses of both listeners in different forms.
 func TestCallbackOnOwnListenerIsRejectedImmediately(t *testing.T) {
 	t.Parallel()
 	w := newWebSubHub(t, func(c *config.Config) { c.PublicURL = "https://hub.example.org" })

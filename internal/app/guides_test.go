@@ -25,7 +25,7 @@ import (
 
 // printed is an example in a guide: a document, a call, a header or a URL.
 type printed struct {
-	file  string // path below testdata/guides: the name of the guide in spec/index.txt, and the name of the example
+	file  string // path below testdata/guides: GUIDE/EXAMPLE, where GUIDE is the name of the guide in spec/index.txt
 	check func(*guide)
 }
 

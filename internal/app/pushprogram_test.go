@@ -172,7 +172,7 @@ func TestRiverShowsPushFromAnotherHub(t *testing.T) {
 				}
 				return len(list) > 0
 			})
-			until(t, "the hub has it on disk", func() bool { // the subscriber's side is active a moment before the hub has stored the subscription
+			until(t, "the hub has it on disk", func() bool { // the subscriber has the state active a moment before the hub has stored the subscription
 				n, err := far.store.Subscribers(t.Context(), hub.TopicID(f.url()), time.Now())
 				return err == nil && len(n) > 0
 			})

@@ -67,7 +67,7 @@ func TestChangeCascadesFromHubToHub(t *testing.T) {
 				q.Via, q.Hub = via, a.base+"/cnws"
 			}
 			b.relay(t, q)
-			wait(t, "the first hub has it on disk", func() bool { // the subscriber's side is active a moment before the hub has stored the subscription
+			wait(t, "the first hub has it on disk", func() bool { // the state of the relay is active a moment before the hub has stored the subscription
 				_, body := get(t, a.admin+"/v1/subscriptions")
 				return strings.Contains(body, `"callback"`)
 			})

@@ -94,8 +94,8 @@ func (p *process) wantCleanExit() {
 	}
 }
 
-// withPassword adds a password to the URL of a database. The database server does not require a
-// password.
+// withPassword adds a password to the URL of a database, so that a test can search for this password
+// in the log. The database server does not require a password.
 func withPassword(address string) string {
 	return strings.Replace(address, "cloudburst@", "cloudburst:geheim@", 1)
 }

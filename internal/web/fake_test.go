@@ -29,9 +29,9 @@ type fake struct {
 	mu       sync.Mutex
 	topics   []hub.TopicInfo
 	subs     []hub.SubscriptionInfo
-	events   []event.Event // oldest first
+	events   []event.Event // sorted by time, oldest first
 	minutes  []hub.Minute
-	changes  []hub.Change // oldest first
+	changes  []hub.Change // sorted by time, oldest first
 	now      time.Time
 	err      error // if set, every read of the store returns this error
 	requests int64 // number of subscription requests that the hub has not decided yet

@@ -25,7 +25,7 @@ type fakePostStore struct {
 	author.Store     // nil; provides the methods for feeds that no test calls
 
 	mu      sync.Mutex
-	posts   map[string]author.Post // key: result of postKey
+	posts   map[string]author.Post // key: USER/ID, see postKey
 	undo    map[string]author.Post
 	writers map[string]author.Writer
 	fail    error // if set, reads and writes return this error

@@ -15,7 +15,7 @@ import (
 
 // fakeReplies contains the replies to alice and the webmentions that alice sent. It records decisions.
 type fakeReplies struct {
-	all     []conversation.Mention // newest first
+	all     []conversation.Mention // sorted by ID, newest first
 	sent    []conversation.Sent
 	decided []string
 	undone  time.Time

@@ -64,7 +64,7 @@ const longPost = `<p>A hub is a small thing. Whoever writes a feed tells it that
 <h2>What it is not</h2><p>It is not a machine that decides what is good for you. What arrives is shown in the order in which it arrives. If that is too much, follow fewer feeds; that was always the answer, and it still is.</p>
 <ul><li>No algorithm.</li><li>No counts, unless you want them.</li><li>No picture is loaded from anywhere but here.</li></ul><p>More when there is more to say. There is a <a href="https://example.org/plan">longer plan</a>, with numbers, for those who like numbers.</p>`
 
-// addRiverItems adds items of all kinds, which are from several days, to the river of a reader.
+// addRiverItems adds items of all kinds from several days to the river of a reader.
 func addRiverItems(b *fakeRiver, reader string) {
 	now := b.now()
 	feeds := []struct{ title, url, home, icon, category string }{

@@ -57,7 +57,7 @@ func TestItemBodiesAreRenderedForTheRiver(t *testing.T) {
 func TestLongItemTextsAreTruncatedAfterAParagraph(t *testing.T) {
 	t.Parallel()
 	d := rendered(ImagesOff)
-	words := strings.Repeat("some words of an ordinary text ", 12) // 372 characters
+	words := strings.Repeat("some words of an ordinary text ", 12) // words has 372 characters
 	three := "<p>" + words + "</p>"
 	for _, c := range []struct {
 		name, in string

@@ -19,7 +19,7 @@ import (
 type changeList struct {
 	Store
 	mu      sync.Mutex
-	changes []hub.Change // oldest first
+	changes []hub.Change // sorted by time, oldest first
 	now     time.Time
 	err     error // if set, every read of the list returns this error
 	reads   int   // number of reads of the list

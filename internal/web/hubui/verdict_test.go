@@ -33,7 +33,7 @@ func TestTopicStatusDescribesTheLastChangeOrPing(t *testing.T) {
 		name   string
 		topic  hub.Topic
 		tally  tally
-		events []event.Event // newest first
+		events []event.Event // sorted by time, newest first
 		want   string
 		bad    bool
 	}{
