@@ -110,8 +110,9 @@ func (s *base) readerOrReason(r *http.Request) (reader string, may access, err e
 }
 
 // isLocal reports whether r comes from this machine and uses a host name of this machine. The Host
-// check stops DNS rebinding: requests of a page from another site name that site in Host. A proxy
-// in front is recognized by its headers, by the public URL, or by HTTP/1.0, which no browser sends.
+// check stops DNS rebinding: a page from another site sends the name of that site in Host. Requests
+// through a proxy are not local. isLocal recognizes a proxy by its headers, by the public URL, or
+// by HTTP/1.0, which no browser sends.
 func (s *base) isLocal(r *http.Request) bool {
 	if !r.ProtoAtLeast(1, 1) {
 		return false
@@ -129,7 +130,7 @@ func (s *base) isLocal(r *http.Request) bool {
 	return s.CallerAddr(r).IsLoopback() && loopbackHost(r.Host)
 }
 
-// loopbackHost reports whether a host, with or without port, is this machine.
+// loopbackHost reports whether a host, with or without a port, is a loopback name or address.
 func loopbackHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -144,8 +145,8 @@ func loopbackHost(host string) bool {
 // riverPage is a page of a reader's river.
 type riverPage func(rw http.ResponseWriter, r *http.Request, reader string, may access)
 
-// forReader requires access of at least need for a page. It redirects other users to the sign-in page,
-// which leads back to the page.
+// forReader requires access of at least need for a page. It redirects signed-out users to the
+// sign-in page, which leads back to the page. If no account exists, it shows an error.
 func (s *base) forReader(need access, page riverPage) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		reader, may, err := s.readerOrReason(r)

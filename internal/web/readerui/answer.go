@@ -23,7 +23,7 @@ func (s *riverPages) replyTo(ctx context.Context, user string, id int64) (author
 	e := list[0]
 	p := s.post(&e, showing{now: s.CurrentTime(), zone: time.UTC, root: "/river", own: true})
 	to := author.Reply{URL: p.Href, GUID: shell.CleanText(e.GUID, 2000), Feed: shell.CleanText(e.Source.URL, 2048), Title: p.Title}
-	if e.Source.Private { // the URL is private, and may contain a secret
+	if e.Source.Private { // the URL of a private feed may contain a secret
 		to.Feed = ""
 	}
 	if to.URL == "" {

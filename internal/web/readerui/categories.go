@@ -17,7 +17,7 @@ type categoriesView struct {
 	followView
 	Rows          []categoryRow
 	New, NewError string
-	Public        bool // the new category is to become public
+	Public        bool // the user chose that the new category becomes public
 	Problem       string
 	Owner         string // name of the user in the paths of public rivers
 }
@@ -27,7 +27,7 @@ type categoryRow struct {
 	Feeds       locale.Text
 	Public      bool
 	River       string // URL of the user's river of the category
-	Feed        string // public URL, "" for a private category
+	Feed        string // path of the public feed; "": the category is private
 	Page, OPML  string
 	Address     string // full URL of Page
 	Rename      string // new name, as typed

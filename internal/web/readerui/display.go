@@ -39,7 +39,7 @@ func (d displaySettings) Classes() string {
 	return strings.Join(all, " ")
 }
 
-// displayChoice is a field of the form.
+// displayChoice is a field of the form for the display settings.
 type displayChoice struct {
 	Name, Label string
 	Options     []displayOption
@@ -50,7 +50,7 @@ type displayOption struct {
 	Chosen       bool
 }
 
-// Choices lists the fields of the form.
+// Choices lists the menus of the form for the display settings.
 func (d displaySettings) Choices() []displayChoice {
 	order := ""
 	if d.Oldest {

@@ -25,8 +25,8 @@ const (
 	maxItemTags       = 8
 	maxNestedPosts    = 200 // maximum number of nested items on a page in total
 	maxNestingDepth   = 5
-	maxCachedContents = 16 << 20 // bytes
-	maxCachedItems    = 16 << 20 // bytes of rendered items
+	maxCachedContents = 16 << 20 // maximum size of the cached contents in bytes
+	maxCachedItems    = 16 << 20 // maximum size of the cached rendered items in bytes
 )
 
 // itemContent is the content of an item as HTML for a river page: the same for all readers.
@@ -35,8 +35,8 @@ type itemContent struct {
 	Cut         bool   // the text was shortened
 	Summary     string // host that has the full text; "": the feed has the full text
 
-	// The rendered parts: the title, the parts above and below the link to the full text, the author
-	// next to its time, and the other details.
+	// The rendered parts: the title, the text above the link to the full text, the files and nested
+	// items below the link, the first author, and the other details.
 	Headline, Shown, Below, Facts, More template.HTML
 
 	// The parts before rendering.
@@ -53,12 +53,14 @@ type itemContent struct {
 	unsized []string // images without known dimensions at the time of rendering
 }
 
-// Folds reports whether the item has nested items to open.
+// Folds reports whether a nested item is displayed as a line that opens. It has nested items, or a
+// title with content.
 func (c *itemContent) Folds() bool {
 	return len(c.Inside) > 0 || c.Title != "" && (c.Body != "" || c.Image != "" || len(c.Files) > 0)
 }
 
-// Line returns the text if it fits on the line that opens the nested items.
+// Line returns the text of an item without a title, for the line that opens its nested items. "":
+// the text is not inline HTML.
 func (c *itemContent) Line() template.HTML {
 	text := strings.TrimSpace(string(c.Body))
 	if c.Title != "" {
@@ -73,7 +75,8 @@ func (c *itemContent) Line() template.HTML {
 	return template.HTML(text) // part of sanitized HTML, with balanced tags
 }
 
-// Details returns the number of details of the item after its meta line.
+// Details returns the number of details that the meta line does not contain: further authors, tags,
+// the original feed and the comments.
 func (c *itemContent) Details() int {
 	n := max(len(c.Authors)-1, 0) + len(c.Tags)
 	for _, s := range []string{c.Via, c.Comments} {
@@ -114,7 +117,7 @@ type riverPost struct {
 	Alone     bool // the item is on its own page
 	Feed      string
 	FeedHref  string
-	Icon      string             // URL
+	Icon      string             // URL of the feed's icon; "": none
 	Letter    string             // letter in place of a missing icon
 	Self      string             // path of the item's own page
 	Reply     string             // path to write a reply; "": not possible
@@ -131,7 +134,8 @@ type riverPost struct {
 	HTML template.HTML // the rendered item; writeItem sets it after all other fields
 }
 
-// Linked returns the link of the time: the item on the web, else its page here.
+// Linked returns the target of the item's time. The time of an item without a title links to the
+// item on the web; other times link to the item's page on this server.
 func (p riverPost) Linked() string {
 	if p.Href != "" && p.Title == "" {
 		return p.Href
@@ -379,7 +383,8 @@ type riverDay struct {
 	Posts []riverPost
 }
 
-// riverDays groups posts, in the order of the river, by day and by feed.
+// riverDays renders the items of a page and groups them by day. Consecutive items that one check
+// brought form a group.
 func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay, err error) {
 	for i := range list {
 		e := &list[i]

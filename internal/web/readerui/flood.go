@@ -13,14 +13,14 @@ import (
 // feed that lists its archive again. The river lists all these items at the time of the check. A page
 // of several feeds shows the newest of these items and folds the others into one line.
 const (
-	floodShown    = 3  // number of old items of one check that are not folded
-	maxFolded     = 50 // maximum number of folded items of one check on a page; a link leads to the others
-	maxPageRounds = 6  // maximum number of queries for one page
-	floodSkip     = 1000
+	floodShown    = 3    // number of old items of one check that are not folded
+	maxFolded     = 50   // maximum number of folded items of one check on a page; a link leads to the others
+	maxPageRounds = 6    // maximum number of queries for one page
+	floodSkip     = 1000 // maximum number of folded items that a query skips
 )
 
-// isOld reports whether the check that brought an item found no news: the item has no date, or was more
-// than a day old. It is false for an item that the river lists at its own date.
+// isOld reports whether an item was no news at the check that brought it: the item has no date, or
+// was more than a day old. It is false for an item that the river lists at its own date.
 func isOld(e *river.Entry) bool {
 	if e.ReadAt.IsZero() || e.ReadAt.Sub(e.At) > time.Minute { // the river lists the item at its own date
 		return false
@@ -80,7 +80,7 @@ func (s *riverPages) pageOf(ctx context.Context, want river.ItemQuery, fold, ski
 	return p, nil
 }
 
-// end ends the page before the item n.
+// end ends the page before item n of the list and sets the start of the next page.
 func (p *pageItems) end(n int) {
 	p.list = p.list[:n]
 	last := &p.list[n-1]
@@ -111,7 +111,7 @@ func (p *pageItems) cut(fold bool) (n int, full bool) {
 			n += take
 		}
 	}
-	open := fold && n == len(p.list) && n > 0 && isOld(&p.list[n-1]) // the folded items may continue
+	open := fold && n == len(p.list) && n > 0 && isOld(&p.list[n-1]) // a later query may bring more of the folded items
 	return n, lines >= itemsPerPage && !open
 }
 

@@ -22,8 +22,8 @@ type FullTexts interface {
 // item states that the server is still reading the text.
 const fullWait = 8 * time.Second
 
-// fullParam is the URL parameter of the page of an item that selects the full text ("1") or the
-// text of the feed ("0"). Without it the setting of the feed applies.
+// fullParam is the URL parameter that selects the text on the page of an item: the full text ("1")
+// or the text of the feed ("0"). Without the parameter, the setting of the feed applies.
 const fullParam = "full"
 
 // fullView is the full text on the page of an item.

@@ -9,10 +9,10 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// contentKey identifies a content. An edited item has another Seq.
+// contentKey identifies a rendered content. An edited item has a new Seq.
 type contentKey struct {
 	id, seq int64
-	full    int64 // time at which the full text was read
+	full    int64 // time at which the full text was read, in Unix milliseconds
 	whole   bool
 	lang    string // code of the language of its fixed words
 }
@@ -26,14 +26,15 @@ func (c *itemContent) size() int {
 	return n + len(c.Title) + len(c.Href) + len(c.Headline) + len(c.Shown) + len(c.Below) + len(c.Facts) + len(c.More)
 }
 
-// itemKey identifies a rendered item: by everything that the templates of an item read, except its time.
+// itemKey identifies a rendered item. It contains everything that the templates of an item read,
+// except its relative time.
 type itemKey struct {
 	post riverPost
 	lang string
 }
 
-// renderedItem is the HTML of an item before and after its time, which reads differently from minute
-// to minute.
+// renderedItem is the HTML of an item before and after its relative time, which changes every
+// minute.
 type renderedItem struct{ before, after string }
 
 // size returns the approximate memory size of an item and of its key in bytes.

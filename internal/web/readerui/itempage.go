@@ -20,11 +20,11 @@ type itemView struct {
 	Post       riverPost
 	Own        bool
 	Classes    string    // CSS classes of the river's element
-	Back       string    // page after a form is sent: this page, without marking the item again
+	Back       string    // URL of the page after a form was sent: this page, with keepMark
 	Up         string    // URL of the river from which the user came
-	UpName     string    // its name
-	UpForeign  bool      // the user chose the name
-	Prev, Next *itemLink // the items before and after it in that river; nil: none
+	UpName     string    // name of that river
+	UpForeign  bool      // the user chose the name: isolate its text direction
+	Prev, Next *itemLink // the items before and after this item in that river; nil: none
 	Full       fullView
 	Replies    []*content.Reply
 }
@@ -146,8 +146,8 @@ func (q riverQuery) name(l *locale.Locale) string {
 	return l.Words("River")
 }
 
-// markOpened marks an item as read, because its owner opens it. A browser that loads the page
-// ahead of time does not count, nor does the page that follows a change of its marks.
+// markOpened marks an item as read, because its owner opens it. A prefetch of the page does not
+// mark the item, and neither does a URL with keepMark.
 func (s *riverPages) markOpened(r *http.Request, reader string, e *river.Entry) {
 	if e.Mark.Read || r.Method != http.MethodGet || isPrefetch(r) || r.URL.Query().Has(keepMark) {
 		return
@@ -178,7 +178,7 @@ func (s *riverPages) neighbours(ctx context.Context, st riverScope, q riverQuery
 		prev bool
 	}{{&prev, true}, {&next, false}} {
 		want := q.items(st.Reader)
-		want.Unread = want.Unread && !(side.prev && how.marks) // with tracking, the items before this one have just been read
+		want.Unread = want.Unread && !(side.prev && how.marks) // if the river shows read marks, the items before this one were just marked read
 		want.Before, want.Oldest, want.Bare, want.Limit = e.Place(), side.prev != how.oldest, true, neighbourLimit
 		list, err := s.River.Items(ctx, want)
 		if err != nil {
@@ -196,8 +196,8 @@ func (s *riverPages) neighbours(ctx context.Context, st riverScope, q riverQuery
 	return prev, next, nil
 }
 
-// neighbourLimit is the number of items in which a page for others looks for one that is not of a
-// private feed.
+// neighbourLimit is the maximum number of items that neighbours reads in each direction. A page for
+// other users skips the items of private feeds.
 const neighbourLimit = 5
 
 // path returns the path of the page of an item.

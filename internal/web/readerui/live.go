@@ -43,7 +43,8 @@ type riverReader struct {
 	leave func()
 }
 
-// riverWork runs from the arrival of the first client to the departure of the last.
+// riverWork receives new items and delivers them to the streams. It runs while there is at least
+// one client.
 type riverWork struct{ *riverPages }
 
 func newRiverPages(b *base) *riverPages {
@@ -79,7 +80,7 @@ func (w riverWork) run(ctx context.Context, ready func()) {
 				w.deliver(ctx, a)
 				continue
 			}
-			// More items arrived than the buffer holds. They are in the store.
+			// The buffer overflowed. The missed items are in the store.
 			listener.Close()
 			select {
 			case <-ctx.Done():
@@ -112,7 +113,7 @@ func (w riverWork) deliver(ctx context.Context, a river.Arrival) {
 		f, known := follows[ch.Key.Reader]
 		if !known {
 			set, err := w.River.Following(ctx, ch.Key.Reader)
-			f = err != nil || set[a.SourceID] // if the followers are unknown, the query for the items decides
+			f = err != nil || set[a.SourceID] // if the subscriptions cannot be read, the query for the items decides
 			follows[ch.Key.Reader] = f
 		}
 		return f
@@ -132,7 +133,7 @@ func (w riverWork) deliver(ctx context.Context, a river.Arrival) {
 
 // deliverMarks sends the marks of a user to their own open pages.
 func (w riverWork) deliverMarks(m *item.Marks) {
-	var ids []string // numbers of scripts have fewer digits
+	var ids []string // strings, because JavaScript numbers are exact only up to 2⁵³
 	for _, id := range m.IDs {
 		ids = append(ids, strconv.FormatInt(id, 10))
 	}
@@ -179,12 +180,13 @@ func (w riverWork) catchUp(ctx context.Context, ch *riverChannel) {
 
 var resetPiece = []byte("event: reset\ndata: Too many items were missed. Reload the page.\n\n")
 
-// since returns the items after a Seq, and those shortly before it, because concurrent commits do
-// not become visible in the order of their numbers. If there are too many shortly before it, the
-// newest are enough: the page has most of the others.
+// since returns the items after seq, and the items up to riverOverlap before seq, because
+// concurrent commits do not become visible in the order of their numbers. If more than
+// MaxMissedItems items are after seq, it returns resetPiece, which makes the page reload. Otherwise
+// it returns at most the newest MaxMissedItems items.
 func (s *riverPages) since(ctx context.Context, key channelKey, seq int64) (piece []byte, last int64, err error) {
 	q := river.ItemQuery{ChangedIn: max(seq-riverOverlap.Microseconds(), 0), Limit: MaxMissedItems + 1}
-	if seq == 0 { // the stream was empty
+	if seq == 0 { // the client has received no item yet
 		q.ChangedIn = 0
 	}
 	list, err := s.itemsOf(ctx, key, q)
@@ -218,7 +220,8 @@ func (s *riverPages) itemsOf(ctx context.Context, key channelKey, q river.ItemQu
 	return s.River.Items(ctx, q)
 }
 
-// events renders items, which are in reverse order, as events in the order of their arrival.
+// events renders items as server-sent events. The list begins with the latest item; the events are
+// in the order of arrival.
 func (s *riverPages) events(key channelKey, list []river.Entry) ([]byte, error) {
 	var out []byte
 	from := riverQuery{Category: key.Category, Source: key.Source}.scopeValues(key.riverScope)

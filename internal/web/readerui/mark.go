@@ -14,11 +14,11 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// maxMarksPerRequest is the maximum number of items in one request.
+// maxMarksPerRequest is the maximum number of items in one field of a request.
 const maxMarksPerRequest = 1000
 
-// doMark sets marks of items: star, unstar, read and unread each hold ids separated by commas. A
-// script receives no page; a form leads back to the page.
+// doMark sets marks of items. The fields star, unstar, read and unread contain ids, separated by
+// commas. A request of the script gets status 204; a form leads back to its page.
 func (s *riverPages) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
@@ -70,8 +70,8 @@ func itemIDs(values []string) (ids []int64, err error) {
 	return ids, nil
 }
 
-// doRead marks all items read that arrived before the page was made: of a feed, of a category, or
-// all.
+// doRead marks all items as read that arrived before the page was rendered. The form selects a
+// feed, a category, or the whole river.
 func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
@@ -102,8 +102,8 @@ func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader stri
 	s.backToRiver(rw, r, did, "")
 }
 
-// markedUntil returns the time up to which a form marks items read: that of its page, and not later than
-// now. ok is false if the form names no valid time.
+// markedUntil returns the time up to which a form marks items read: the time at which its page was
+// rendered, at most now. ok is false if the form contains an invalid time.
 func markedUntil(r *http.Request, now time.Time) (to time.Time, ok bool) {
 	to, ok = now, true
 	if at := r.PostForm.Get("to"); at != "" {
@@ -200,7 +200,8 @@ func (s *base) riverForm(rw http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// backToRiver ends a request that has changed marks. did has the result for the next page.
+// backToRiver ends a request that has changed data with a redirect to the previous page. did has
+// the result, as URL parameters of that page.
 func (s *riverPages) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) {
 	rw.Header().Set("Cache-Control", "no-store")
 	if r.Header.Get("Accept") == "text/plain" { // the request is from the page's script, which updates the page itself

@@ -20,8 +20,8 @@ import (
 // itemsOfFeed is the number of items in the feed of a category.
 const itemsOfFeed = 50
 
-// public serves a page of a public category. Its owner, signed in, sees a preview of it while it is
-// private.
+// public serves a page of a public category. While the category is private, its signed-in owner
+// sees a preview of the page.
 func (s *riverPages) public(page func(http.ResponseWriter, *http.Request, riverScope)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		st, err := s.publicScope(r)
@@ -136,8 +136,8 @@ func (s *riverPages) document(rw http.ResponseWriter, r *http.Request, st riverS
 	if st.Private {
 		o.Cache = "private, max-age=60"
 	}
-	// Several items can arrive within one second, the resolution of Last-Modified. So only the ETag
-	// decides.
+	// Last-Modified has a resolution of one second, in which several items can arrive. For a recent
+	// change, only the ETag decides.
 	o.NoSince = o.Modified.After(s.CurrentTime().Add(-2 * time.Second))
 	documents.New(body, o).Answer(rw, r)
 }

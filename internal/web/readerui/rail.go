@@ -14,11 +14,11 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// maxRailFeeds is the number of feeds up to which the rail shows those of all categories. With more,
-// it shows those of the page's category, and the page stays small.
+// maxRailFeeds limits the size of the page. If the user follows more feeds, the rail lists only the
+// feeds of the page's category, not the feeds of all categories.
 const maxRailFeeds = 150
 
-const maxCachedFeeds = 2 << 20 // bytes of rendered feeds
+const maxCachedFeeds = 2 << 20 // maximum size of the cached feeds of rails in bytes
 
 // railLink is a river in the rail, or a view of a river.
 type railLink struct {
@@ -31,7 +31,7 @@ type railLink struct {
 // railGroup is a category in the rail, with its feeds.
 type railGroup struct {
 	railLink
-	Feeds []railFeed // empty: not shown
+	Feeds []railFeed // empty: only the name of the category is displayed
 	Open  bool
 }
 
@@ -39,7 +39,7 @@ type railGroup struct {
 type railFeed struct {
 	railLink
 	Icon, Letter string
-	HTML         template.HTML // the rendered feed, once the other fields are set
+	HTML         template.HTML // the rendered feed; write sets it after all other fields
 }
 
 // feedKey identifies a rendered feed of the rail.
@@ -48,7 +48,8 @@ type feedKey struct {
 	lang string
 }
 
-// railOf lists the rivers that the user can open, and the views of this one. finishRail adds the feeds.
+// railOf lists the rivers that the user can open, and the views of the current river. finishRail
+// adds the feeds.
 func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 	categories, err := s.River.Categories(ctx, v.Reader, false)
 	if err != nil {
@@ -86,7 +87,8 @@ func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 	return nil
 }
 
-// railLater reads the feeds of a rail while the caller reads the items. The result waits for them.
+// railLater reads the feeds of a rail while the caller reads the items. The returned function waits
+// for the feeds.
 func (s *riverPages) railLater(ctx context.Context, reader string) func() ([]river.RailFeed, error) {
 	var feeds []river.RailFeed
 	var err error
@@ -141,8 +143,8 @@ func (q riverQuery) views(root string, looks displaySettings) (all []railLink) {
 	return all
 }
 
-// addRailFeeds adds the feeds to their categories, and adds up the unread items of the page. Feeds
-// without a category form a group of their own.
+// addRailFeeds adds the feeds to their categories, and counts the unread items of the page. Feeds
+// without a category form their own group.
 func (s *riverPages) addRailFeeds(v *riverView, feeds []river.RailFeed, counts bool) {
 	byName := map[string]int{}
 	for i := range v.Groups {
@@ -188,7 +190,8 @@ func (s *riverPages) drawn(link railFeed, f *river.RailFeed) railFeed {
 	return link
 }
 
-// write sets the HTML of a feed, from the cache if possible. The other fields are the key.
+// write sets the HTML of a feed, from the cache if possible. The other fields of f are the cache
+// key.
 func (f *railFeed) write(s *riverPages, l *locale.Locale) error {
 	key, found := feedKey{*f, locale.Of(l).Code}, false
 	if f.HTML, found = s.feeds.Get(key); found {

@@ -18,13 +18,14 @@ type Options struct {
 	River       River
 	Arrivals    func(buffer int) Listener      // listens for new items; nil: pages are not live
 	ReaderOf    func(user string) string       // returns the reader name of a user in the river; nil: both names are the same
-	OwnerOf     func(reader string) string     // user name in paths; nil: the same name, and "server" for ""
+	OwnerOf     func(reader string) string     // returns the name of a reader in paths; nil: the reader itself, and "server" for ""
 	RiverPublic bool                           // the public may read the server's own river
-	Fresh       func(ctx context.Context) bool // reports that no account exists yet; nil: there is one
-	Accounts    AccountState                   // nil: no accounts
-	Posts       WrittenPosts                   // nil: users cannot write posts
-	FullTexts   FullTexts                      // nil: no full texts
-	// Known describes the post at a URL that an item replies to, from memory or the store. Nil: none is known.
+	Fresh       func(ctx context.Context) bool // reports that no account exists yet; nil: an account exists
+	Accounts    AccountState                   // nil: the server has no accounts
+	Posts       WrittenPosts                   // reads posts of users; nil: users cannot write posts
+	FullTexts   FullTexts                      // reads full texts; nil: items have only the text of their feeds
+	// Known describes the post at a URL to which an item replies, without a request to another
+	// server. Nil: no post is known.
 	Known   func(url string) (conversation.Brief, bool)
 	Threads Threads // reads replies to items; nil: items have no replies
 	// Explained converts an explanation to its JSON form, for /feeds/{id}.json. Nil: not served.
@@ -36,7 +37,7 @@ type AccountState interface {
 	SetupToken() string // token for creating the first account; "": an account exists
 }
 
-// Threads reads the replies to items; conversation.Threads does.
+// Threads reads the replies to items; conversation.Threads implements it.
 type Threads interface {
 	Thread(ctx context.Context, q conversation.ThreadQuery) (conversation.Thread, error)
 	Open(ctx context.Context, url string) error

@@ -30,7 +30,7 @@ type listRow struct {
 	Read     shell.Moment
 	Next     shell.Moment
 	Due      bool
-	Part     string // position of the row in a long list of lists
+	Part     string // name of the list that includes this list; "": none
 }
 
 // listsPage shows the followed reading lists.

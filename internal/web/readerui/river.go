@@ -19,10 +19,10 @@ const itemsPerPage = 50
 type riverScope struct {
 	Reader   string
 	May      access
-	Root     string // path of the river; for a public one, that of its category
+	Root     string // path of the river, or of the public category
 	Category string
 	Public   string // owner of a public river; "": not public
-	Private  bool   // not public: only its owner sees this page
+	Private  bool   // the category is private: only its owner sees this page
 }
 
 // riverQuery holds the filters in the URL of a page.
@@ -73,13 +73,14 @@ func parseRiverPlace(s string) (p river.Place, ok bool) {
 	return p, true
 }
 
-// Filtered reports whether the page is a selection, not a whole river, category or feed.
+// Filtered reports whether the page shows a selection of items, not a whole river, category or
+// feed.
 func (q riverQuery) Filtered() bool { return q.Starred || q.Unread || q.Text != "" }
 
-// live reports whether new items appear on the page by themselves.
+// live reports whether the page shows new items without a reload.
 func (q riverQuery) live() bool { return !q.Starred && q.Text == "" }
 
-// values returns the URL parameters of q without its place.
+// values returns the URL parameters of q without Before.
 func (q riverQuery) values() url.Values {
 	v := url.Values{}
 	if q.Category != "" {
@@ -107,8 +108,8 @@ func withQuery(path string, v url.Values) string {
 	return path + "?" + v.Encode()
 }
 
-// items returns the query for the river. Search terms about the reader's marks are handled here;
-// the river handles the rest.
+// items returns the query for the river. It converts the search terms is:starred, is:unread and
+// is:read; the river interprets the other terms.
 func (q riverQuery) items(reader string) river.ItemQuery {
 	out := river.ItemQuery{Reader: reader, Category: q.Category, SourceID: q.Source, Starred: q.Starred, Unread: q.Unread, Before: q.Before, Limit: itemsPerPage + 1}
 	var words []string
@@ -128,7 +129,8 @@ func (q riverQuery) items(reader string) river.ItemQuery {
 	return out
 }
 
-// found returns the terms that a page of results marks.
+// found returns the search terms that the page marks in its items; nil: the page has no valid
+// search.
 func (q riverQuery) found() []search.Term {
 	if q.Text == "" {
 		return nil
@@ -138,7 +140,7 @@ func (q riverQuery) found() []search.Term {
 		return nil
 	}
 	terms, err := search.Terms(words.Rest)
-	if err != nil { // without a valid search, nothing is marked
+	if err != nil { // an invalid search marks nothing
 		return nil
 	}
 	return terms
@@ -173,7 +175,7 @@ func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st riverSc
 	s.Render(rw, r, status, "river", v)
 }
 
-// riverView reads the data of a page. With an error, the page has no items.
+// riverView reads the data of a page. If it returns an error, the page has no items.
 func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (riverView, error) {
 	ctx := r.Context()
 	v := riverView{View: s.NewView(r, "River"), Query: q, riverScope: st, Looks: s.displaySettingsOf(r), Own: st.May == accessWrite, base: s.BaseURL(r)}
@@ -228,7 +230,7 @@ func (s *riverPages) fillRiver(r *http.Request, v *riverView) error {
 	return err
 }
 
-// visibleItems removes items of private feeds, unless the page belongs to their reader.
+// visibleItems removes items of private feeds, unless the page shows the user's own river.
 func (s *riverPages) visibleItems(st riverScope, list []river.Entry) []river.Entry {
 	if st.May == accessWrite && st.Public == "" {
 		return list
@@ -242,16 +244,16 @@ func (s *riverPages) visibleItems(st riverScope, list []river.Entry) []river.Ent
 	return kept
 }
 
-// follow adds the stream to the page. It starts before the items were read: the Seq of an item is
-// its write time, and the stream begins slightly earlier than requested. Filtered pages, older pages and
-// pages in the order of arrival are not live.
+// follow adds the stream of new items to the page. asked is the time before the items were read:
+// the Seq of an item is its write time, so the stream misses no item. Searches, starred items,
+// older pages and pages with the oldest item first have no stream.
 func (s *riverPages) follow(v *riverView, asked time.Time, list []river.Entry) {
 	if s.Arrivals == nil || v.Looks.Oldest || !v.Query.live() || v.Query.Before != (river.Place{}) {
 		return
 	}
 	since := asked.UnixMicro()
 	for i := range list {
-		since = max(since, list[i].Seq) // items are later than the clock if it was set back
+		since = max(since, list[i].Seq) // if the clock was set back, items can be later than the clock
 	}
 	values := v.values()
 	values.Set("since", strconv.FormatInt(since, 10))

@@ -29,17 +29,17 @@ func (p *Pages) ReaderRoutes() shell.ReaderRoutes {
 	}
 }
 
-// read returns a page of a river that may be public.
+// read returns the route of a page of a river that may be public.
 func (s *base) read(path, purpose string, page riverPage) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: s.forReader(accessRead, page), Purpose: purpose}
 }
 
-// own returns a private page of a reader.
+// own returns the route of a private page of a reader.
 func (s *base) own(path, purpose string, page riverPage) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, page)), Protection: route.Session, Purpose: purpose}
 }
 
-// form handles a form of a private page.
+// form returns the route of a form of a private page.
 func (s *base) form(path, purpose string, do riverPage) route.Route {
 	return route.Route{Method: http.MethodPost, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, do)), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
 }
@@ -49,7 +49,7 @@ func withMaxBody(r route.Route, bytes int64) route.Route {
 	return r
 }
 
-// open returns a public page.
+// open returns the route of a public page.
 func (s *base) open(path, purpose string, page http.HandlerFunc) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: page, Purpose: purpose}
 }

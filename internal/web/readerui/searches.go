@@ -11,13 +11,13 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// savedSearch is a search that the user has saved: the parameters of a page of the river.
+// savedSearch is a search that the user has saved: the filters of a page of the river.
 type savedSearch struct {
 	riverQuery
-	Key string // the parameters, encoded
+	Key string // URL parameters of the search
 }
 
-// savedSearches lists the saved searches. Those that are not valid any more are left out.
+// savedSearches lists the saved searches. It omits searches that are not valid any more.
 func (d displaySettings) savedSearches() (all []savedSearch) {
 	for line := range strings.SplitSeq(d.Searches, "\n") {
 		if q, ok := parseSearch(line); ok {
@@ -60,7 +60,8 @@ func (v *riverView) addSearches() {
 	}
 }
 
-// SearchKey returns the search of the page as savedSearch.Key; "" if it is none or cannot be saved.
+// SearchKey returns the search of the page as savedSearch.Key. "": the page has no search, or the
+// search cannot be saved.
 func (v riverView) SearchKey() string {
 	if !v.Own || v.Query.Text == "" || v.Query.Wrong != "" {
 		return ""

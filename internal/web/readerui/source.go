@@ -34,12 +34,12 @@ type sourceView struct {
 	Form    settingsForm
 	Login   loginForm
 
-	RefreshError string // why it could not be checked now
+	RefreshError string // error of a check or of another action that the user requested
 	Gone         bool
 	Failing      bool
 	Moved        *movedSource
 	Explain      feedview.Explanation
-	Repaired     string // tolerated errors of the last document
+	Repaired     string // errors of the last document that the parser tolerated
 	JSON         bool   // the explanation is also available as JSON
 }
 
@@ -70,7 +70,7 @@ type sourceItem struct {
 
 const (
 	itemsOnPage = 30
-	countedTo   = 1000 // starred items that are counted
+	countedTo   = 1000 // maximum number of starred items that are counted
 )
 
 // aboutSource is the description of a feed.
@@ -82,7 +82,7 @@ type aboutSource struct {
 	Language      string
 	Items         int64
 	Since         shell.Moment
-	List          bool // the feed was added by a reading list
+	List          bool // a reading list added the feed
 }
 
 type movedSource struct {
@@ -270,7 +270,8 @@ func settings(f *river.Followed, categories []river.Category) settingsForm {
 	return form
 }
 
-// check lists the categories; the chosen ones are first if there are very many.
+// check lists the categories as checkboxes. If there are more than maxChecks, the chosen categories
+// are first, and the list is cut.
 func (f *settingsForm) check(categories []river.Category, chosen []string) {
 	names := make([]string, 0, len(categories))
 	for _, c := range categories {
@@ -352,8 +353,8 @@ func readSourceForm(rw http.ResponseWriter, r *http.Request) (int64, rsscloud.Fo
 	return id, form, err
 }
 
-// showError shows the page of a feed again with the error of a form; for an error that is not the
-// user's, it shows an error page.
+// showError shows the page of a feed again with the error of a form. For fault.NotFound and
+// fault.Internal it shows an error page.
 func (s *followPages) showError(rw http.ResponseWriter, r *http.Request, reader string, part sourcePart, err error, amend func(v *sourceView, text string)) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
@@ -369,8 +370,8 @@ func (s *followPages) showError(rw http.ResponseWriter, r *http.Request, reader 
 	s.showSource(rw, r, reader, part, status, func(v *sourceView) { amend(v, shell.Reason(err)) })
 }
 
-// doSourceLogin saves the credentials for the feed's server. A source with a login is separate from
-// the public one, so the id in the path may change.
+// doSourceLogin saves the credentials for the feed's server. A feed with a login is a separate
+// source, so the id in the path can change.
 func (s *followPages) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, form, err := readSourceForm(rw, r)
 	if err != nil {

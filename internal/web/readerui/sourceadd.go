@@ -78,7 +78,8 @@ func (f *addForm) categories() (all []string) {
 	return all
 }
 
-// bookmarklet returns a bookmark that adds the feed of the current page.
+// bookmarklet returns a bookmark that opens the form to add a feed with the URL of the current
+// page.
 func bookmarklet(base string) string {
 	return "javascript:location.href='" + template.JSEscapeString(base) + "/feeds/add?url='+encodeURIComponent(location.href)"
 }
@@ -87,7 +88,8 @@ func bookmarklet(base string) string {
 // policy of the page blocks the script.
 func (v addView) BookmarkletURL() template.URL { return template.URL(v.Bookmarklet) }
 
-// plainAddress removes the URL schemes with which browsers pass on feeds.
+// plainAddress removes the URL schemes feed: and web+feed:, with which browsers pass the URLs of
+// feeds.
 func plainAddress(s string) string {
 	s = strings.TrimSpace(s)
 	for _, scheme := range []string{"web+feed:", "feed:"} {
@@ -121,7 +123,8 @@ type choiceRow struct {
 	Chosen   bool
 }
 
-// addPage shows the form, filled in by a bookmark. Only sending it follows a feed.
+// addPage shows the form to add a feed. Parameters of the URL, for example of the bookmarklet, fill
+// in the form. Only sending the form follows a feed.
 func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	categories, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {

@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	MaxImport        = 20 << 20    // bytes of a list
-	maxStoredImports = 64          // imports whose results are stored
+	MaxImport        = 20 << 20    // maximum size of a list in bytes
+	maxStoredImports = 64          // maximum number of imports whose results are stored
 	importWait       = time.Second // how long the response to the form waits for the end of an import before it shows the progress
-	maxWaiting       = 200         // maximum of Left, because the page counts again every two seconds
+	maxWaiting       = 200         // maximum of importedView.Left; it is small, because the page counts again every two seconds
 )
 
 type importView struct {
@@ -54,7 +54,7 @@ func (s *followPages) showImport(rw http.ResponseWriter, r *http.Request, reader
 	s.Render(rw, r, status, "sourceimport", v)
 }
 
-// importForm is a list, or its URL, as sent.
+// importForm holds the sent values of the form: a list, or the URL of a list.
 type importForm struct {
 	doc           io.Reader // nil: no file
 	url, category string
@@ -72,9 +72,9 @@ type imports struct {
 type listImport struct {
 	reader string
 	came   chan struct{} // closed once the whole list was received
-	ended  chan struct{} // closed at the end
+	ended  chan struct{} // closed when the import has ended
 	river.Imported
-	done, total int // feeds of the list
+	done, total int // imported feeds, and all feeds of the list
 	finished    bool
 	err         error
 }

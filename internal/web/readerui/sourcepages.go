@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	maxGroupedFeeds      = 250 // feeds on a page grouped by category
-	sourcesPerPage       = 200 // feeds on a page without groups
+	maxGroupedFeeds      = 250 // maximum number of feeds on a page grouped by category
+	sourcesPerPage       = 200 // number of feeds on a page without groups
 	maxPages             = 500
-	maxCategoriesPerFeed = 5 // groups that can repeat a feed
+	maxCategoriesPerFeed = 5 // maximum number of groups that list the same feed
 )
 
 // followView is the common data of the pages about followed feeds.
@@ -58,14 +58,14 @@ func followMessage(r *http.Request) string {
 type sourcesView struct {
 	followView
 	Total   int
-	Begins  bool // the user follows only defaults
+	Begins  bool // the user follows no feed, or only the test feed
 	Broken  int  // feeds on the page that are failing or gone
 	Undo    *shell.UndoBar
 	Problem string // error of a form
 	Query   sourceQuery
 	Groups  []sourceGroup
 	Sorts   []sortChoice
-	Counts  bool // show unread items
+	Counts  bool // show the numbers of unread items
 	Paged   bool // the list has several pages
 	Number  int  // number of the page, from 1
 	Older   string
@@ -176,7 +176,7 @@ type sourceRow struct {
 	ID     int64
 	Name   string
 	Host   string
-	Icon   string // URL of an image that this page may load; "": Letter
+	Icon   string // URL of an image that this page may load; "": show Letter
 	Letter string
 	Badges []feedview.Badge
 	Why    string

@@ -15,11 +15,11 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// maxSelected limits the feeds that one form can select.
+// maxSelected is the maximum number of feeds that one form can select.
 const maxSelected = 1000
 
-// doSelected does one thing to all feeds that are ticked in the list: unfollow them, check them, mark
-// their items read, or move them to a category.
+// doSelected applies one action to all feeds that are ticked in the list: unfollow them, check
+// them, mark their items read, or move them to a category.
 func (s *followPages) doSelected(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
@@ -53,7 +53,7 @@ func (s *followPages) doSelected(rw http.ResponseWriter, r *http.Request, reader
 	http.Redirect(rw, r, withQuery("/feeds", values), http.StatusSeeOther)
 }
 
-// feedIDs reads the ticked feeds of a form, each once.
+// feedIDs reads the ticked feeds of a form. It sorts them and removes duplicates.
 func feedIDs(values []string) (ids []int64, err error) {
 	for _, v := range values {
 		id, err := strconv.ParseInt(v, 10, 64)
@@ -73,7 +73,8 @@ func feedIDs(values []string) (ids []int64, err error) {
 	return ids, nil
 }
 
-// applyToSelected does what the form asks for, and returns the result for the next page.
+// applyToSelected carries out the action of the form, and returns the result as URL parameters of
+// the next page.
 func (s *followPages) applyToSelected(r *http.Request, reader string, ids []int64) (url.Values, error) {
 	did := url.Values{"n": {strconv.Itoa(len(ids))}}
 	switch do := r.PostForm.Get("do"); do {
@@ -95,10 +96,10 @@ func (s *followPages) applyToSelected(r *http.Request, reader string, ids []int6
 	}
 }
 
-// markSelectedRead marks the items of feeds read that arrived before the page was made.
+// markSelectedRead marks the items of the feeds as read that arrived before the page was rendered.
 func (s *followPages) markSelectedRead(r *http.Request, reader string, ids []int64, did url.Values) (url.Values, error) {
 	now := s.CurrentTime()
-	to, _ := markedUntil(r, now) // up to now if the form names no valid time
+	to, _ := markedUntil(r, now) // if the form contains an invalid time, to is now
 	mine, err := s.River.Following(r.Context(), reader)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (s *followPages) markSelectedRead(r *http.Request, reader string, ids []int
 	return did, nil
 }
 
-// moveSelected puts feeds into one category, or into none.
+// moveSelected moves the feeds to one category, or removes them from all categories.
 func (s *followPages) moveSelected(r *http.Request, reader string, ids []int64, did url.Values) (url.Values, error) {
 	name := strings.TrimSpace(shell.CleanText(r.PostForm.Get("new"), maxMarks))
 	if name == "" {
@@ -141,7 +142,7 @@ func (s *followPages) moveSelected(r *http.Request, reader string, ids []int64, 
 	return did, nil
 }
 
-// packIDs writes ids for a URL.
+// packIDs encodes ids for a URL: base-36 numbers, separated by dots.
 func packIDs(ids []int64) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {
@@ -150,7 +151,7 @@ func packIDs(ids []int64) string {
 	return strings.Join(words, ".")
 }
 
-// unpackIDs reads the result of packIDs; nil if it is malformed.
+// unpackIDs decodes the result of packIDs; nil: s is malformed.
 func unpackIDs(s string) (ids []int64) {
 	if s == "" || len(s) > maxMarks {
 		return nil
@@ -224,7 +225,7 @@ func (s *followPages) doUndoSelected(rw http.ResponseWriter, r *http.Request, re
 			if _, err = s.River.UndoRemove(r.Context(), reader, id); err == nil {
 				n++
 			} else if code := fault.CodeOf(err); n > 0 && (code == fault.Conflict || code == fault.NotFound) {
-				err = nil // the user already follows this feed again
+				err = nil // the undo period has ended, or the user follows this feed again
 			} else {
 				break
 			}

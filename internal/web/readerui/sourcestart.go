@@ -74,7 +74,8 @@ func (s *followPages) startPage(rw http.ResponseWriter, r *http.Request) {
 	s.showStart(rw, r, reader, may == accessWrite, http.StatusOK, nil, "")
 }
 
-// showStart shows the list; chosen has the URLs that are ticked, nil on the first visit.
+// showStart shows the recommended feeds. chosen has the URLs of the ticked feeds; nil: the user has
+// sent no form yet.
 func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) {
 	v := startView{followView: s.followView(r, "What do you want to read?"), May: may, Wrong: wrong}
 	v.None = s.Accounts != nil && s.Accounts.SetupToken() != ""
@@ -115,11 +116,12 @@ func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader 
 }
 
 const (
-	peoplePosts = 200 // newest posts whose authors are offered
+	peoplePosts = 200 // number of newest posts whose authors are offered
 	maxPeople   = 20
 )
 
-// people lists the authors of the newest posts of this server with their feeds, without the user.
+// people lists the authors of the newest posts of this server with their feeds. It omits the
+// current user.
 func (s *followPages) people(r *http.Request) (all []startFeed, err error) {
 	if s.Posts == nil {
 		return nil, nil
@@ -151,8 +153,8 @@ func (s *followPages) people(r *http.Request) (all []startFeed, err error) {
 	return all, nil
 }
 
-// followsOnlyDefaults reports whether a user follows only defaults: a new server follows its own test feed, so
-// that the river is not empty.
+// followsOnlyDefaults reports whether a user follows nothing, or only the test feed. A new server
+// follows its own test feed, so that the river is not empty.
 func (s *base) followsOnlyDefaults(follows map[int64]bool) bool {
 	return len(follows) == 0 || len(follows) == 1 && s.TestFeed != "" && follows[river.SourceID(s.TestFeed)]
 }
@@ -196,7 +198,7 @@ func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader st
 	http.Redirect(rw, r, "/river", http.StatusSeeOther)
 }
 
-// startChoice returns the ticked feeds of the list as OPML; nil if there are none.
+// startChoice returns the ticked feeds as OPML; nil: no feed of the page is ticked.
 func (s *followPages) startChoice(r *http.Request, chosen []string) ([]byte, error) {
 	folders, err := startFolders()
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 const recheckBeats = 4
 
 // riverStream sends new items of a river live, as server-sent events. The id of an event is the
-// item's Seq; a client that reconnects with Last-Event-ID, or connects with since=, first receives
-// the items that it missed from the store. Data is the HTML of the item; if the item is already on
-// the page, it was edited.
+// item's Seq. A client that sends Last-Event-ID or since= first receives the items that it missed.
+// The data is the HTML of the item; an event for an item that is already on the page replaces that
+// item.
 func (s *riverPages) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	st := riverScope{Reader: reader, May: may, Root: "/river", Category: r.URL.Query().Get("category")}
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
@@ -25,7 +25,7 @@ func (s *riverPages) riverStream(rw http.ResponseWriter, r *http.Request, reader
 	})
 }
 
-// streamOf is like riverStream for a public river.
+// streamOf sends new items of a public category live; see riverStream.
 func (s *riverPages) streamOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
 		_, err := s.publicScope(shell.RenewVisit(r.WithContext(ctx)))
@@ -55,7 +55,7 @@ func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st riverS
 	})
 }
 
-// mayWatch refuses a private category to other users.
+// mayWatch returns fault.NotFound if the scope is a private category and the user is not its owner.
 func (s *riverPages) mayWatch(ctx context.Context, st riverScope) error {
 	if st.May == accessWrite || st.Category == "" {
 		return nil
@@ -86,7 +86,7 @@ func (w *riverWatch) run(ctx context.Context, r *http.Request) error {
 		return err
 	}
 	defer w.unwatch(reader)
-	if err := w.Send([]byte("retry: 3000\n\n")); err != nil { // joined: no later item is missed
+	if err := w.Send([]byte("retry: 3000\n\n")); err != nil { // the client has joined the stream, so it misses no later item
 		return err
 	}
 	if from, known := live.LastSeen(r, parseSeq); known {

@@ -25,7 +25,8 @@ func (s *base) repliesTo(url string) conversation.Brief {
 	return b
 }
 
-// repliesOf returns the known replies to an item for its own page, and queues its feed of comments.
+// repliesOf returns the known replies to an item for its own page, and requests a check of the
+// item's feed of comments.
 func (s *base) repliesOf(r *http.Request, e *river.Entry, write bool) ([]*content.Reply, error) {
 	if s.Threads == nil || e.Source.Private {
 		return nil, nil

@@ -21,21 +21,21 @@ type riverView struct {
 	feeds   func() ([]river.RailFeed, error) // waits for the feeds of the rail and returns them; nil: the page has no rail
 	Days    []riverDay
 	Fold    bool        // old items that one check brought are folded
-	Found   int         // items on the page
+	Found   int         // number of items on the page
 	Saved   bool        // the search of the page is saved
 	Older   string      // URL of the next page; "": none
 	Stream  string      // URL of the stream of new items; "": the page is not live
 	Plain   string      // URL of the first page
 	Back    string      // URL of this page
-	All     railLink    // the whole river
-	Groups  []railGroup // categories
+	All     railLink    // link to the whole river
+	Groups  []railGroup // categories with their feeds
 	Views   []railLink
 	Zone    *time.Location
 	About   string // text of the line below the heading
 	Source  *river.Followed
 	base    string // URL of this server
-	Shared  string // path of the public page of this category; "": it is private, or the page shows more
-	Feeds   int64  // followed feeds, in total or in the category
+	Shared  string // path of the public page of this category; "": the category is private, or the page is not of one category
+	Feeds   int64  // number of followed feeds, in total or in the category
 	Formats []categoryDoc
 	Unread  int64          // unread items in the scope of the page
 	Undo    *shell.UndoBar // undoes the last marking
@@ -44,7 +44,7 @@ type riverView struct {
 	Steps   firstSteps
 }
 
-// categoryDoc is a link to a category as a document.
+// categoryDoc is a link to a category in a document format.
 type categoryDoc struct{ Title, Type, Href string }
 
 func (v *riverView) values() url.Values { return v.Query.scopeValues(v.riverScope) }
@@ -55,7 +55,7 @@ func (v *riverView) with(name, value string) url.Values {
 	return out
 }
 
-// Minutes returns the offset of the user's time zone from UTC.
+// Minutes returns the offset of the user's time zone from UTC in minutes.
 func (v riverView) Minutes() int {
 	if v.Zone == nil {
 		return 0
@@ -116,7 +116,7 @@ func PublicPath(owner, category string) string {
 	return path
 }
 
-// categoryDocs lists the documents of a category.
+// categoryDocs lists the documents of a category; root is the path of its public page.
 func categoryDocs(root string) []categoryDoc {
 	return []categoryDoc{
 		{"RSS", "application/rss+xml", root + "/feed.rss"},
@@ -126,7 +126,7 @@ func categoryDocs(root string) []categoryDoc {
 	}
 }
 
-// SourceID returns the feed of the page, "" unless it shows one feed.
+// SourceID returns the id of the feed of the page; "": the page shows several feeds.
 func (v riverView) SourceID() string {
 	if v.Query.Source == 0 {
 		return ""
@@ -137,7 +137,7 @@ func (v riverView) SourceID() string {
 // SharedURL returns the URL of the public page of this category.
 func (v riverView) SharedURL() string { return v.base + v.Shared }
 
-// Home returns the website of the feed of the page, "" for none.
+// Home returns the website of the feed of the page; "": none.
 func (v riverView) Home() string {
 	if v.Source == nil || !shell.IsSafeURL(v.Source.Source.About.Home) {
 		return ""

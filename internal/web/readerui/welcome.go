@@ -12,7 +12,7 @@ import (
 // firstSteps is the data of the cards for a new user.
 type firstSteps struct {
 	User    string // "": signed out
-	Follows int    // feeds that the user chose; 0: only those of a new account
+	Follows int    // number of followed feeds; 0: none, or only the default feeds
 	Wrote   bool
 	Writes  bool // writing is possible
 	Fresh   bool // no account exists yet
@@ -32,7 +32,8 @@ func (s *riverPages) steps(ctx context.Context, user string, following map[int64
 	return f, err
 }
 
-// countFollowed counts the feeds of the river of someone else, for the page without items.
+// countFollowed counts the feeds of a river that is not the user's own. A page without items shows
+// the number.
 func (s *riverPages) countFollowed(ctx context.Context, v *riverView) error {
 	if v.Own || v.Query.Category != "" || v.Query.Filtered() {
 		return nil

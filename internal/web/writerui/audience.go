@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// audience is the field of the form for the readers of a post: everyone, or groups. It is in the
-// template of the same name.
+// audience is the form field for the readers of a post: everyone, or groups. The template audience
+// renders it.
 type audience struct {
-	Only    bool // for groups
+	Only    bool // the post is for groups
 	Options []audienceOption
 	Wrong   string
 }
@@ -42,7 +42,7 @@ func (f *postForm) isFor(slug string) bool {
 	return slices.Contains(f.Groups, slug)
 }
 
-// checkAudience returns the error of the field.
+// checkAudience returns the error message of the field audience; "": the field is valid.
 func (f *postForm) checkAudience() string {
 	if f.Audience == forGroups && len(f.Groups) == 0 {
 		return "Choose at least one group, or Everyone."
@@ -50,8 +50,9 @@ func (f *postForm) checkAudience() string {
 	return ""
 }
 
-// applyAudience sets the groups of a post. A post for groups never becomes public because no group
-// is chosen yet.
+// applyAudience sets the groups of a post. If the form is for groups but names no group, the post
+// keeps its groups, and a public post gets the default group. So an incomplete form never makes a
+// post public.
 func (f *postForm) applyAudience(c *author.Content) {
 	switch {
 	case f.Audience == forEveryone:

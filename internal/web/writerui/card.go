@@ -13,10 +13,11 @@ import (
 	"cloudburst/internal/web/content"
 )
 
-// textURL is a URL in a text, without the punctuation after it.
+// textURL matches a URL in a text, without the punctuation after the URL.
 var textURL = regexp.MustCompile(`https?://[^\s<>"'` + "`" + `]+[^\s<>"'` + "`" + `.,;:!?)\]}*_]`)
 
-// cardURL returns the page for a link preview: the first URL in the text, or the link of the post.
+// cardURL returns the URL of the page for a link preview: the first URL in the text, else the first
+// URL in the outline, else the link of the post. "": the form has no URL.
 func (f *postForm) cardURL() string {
 	if at := textURL.FindString(f.Source); at != "" {
 		return at
@@ -33,7 +34,7 @@ type cardRow struct {
 	View *content.CardView
 }
 
-// cardRowOf returns the link preview of a form; nil: it has none.
+// cardRowOf returns the link preview of a form; nil: the form has no preview.
 func (s *Pages) cardRowOf(ctx context.Context, card author.Card) *cardRow {
 	if card.URL == "" {
 		return nil
@@ -41,7 +42,8 @@ func (s *Pages) cardRowOf(ctx context.Context, card author.Card) *cardRow {
 	return &cardRow{card, s.NewPostRenderer(ctx, false, true).Card(&card)}
 }
 
-// readCard reads the preview for a form.
+// readCard reads the preview of the page that the form links to. fault.Unsupported: this server
+// reads no previews; fault.Invalid: the form has no URL.
 func (s *Pages) readCard(ctx context.Context, user string, f *postForm) (author.Card, error) {
 	address := f.cardURL()
 	switch {

@@ -10,10 +10,10 @@ import (
 	"cloudburst/internal/author"
 )
 
-// A difference shows at most maxShown bytes of equal text around each change.
+// Limits of a difference between two texts.
 const (
-	maxShown = 120
-	diffTime = 500 * time.Millisecond // afterwards the difference is coarse
+	maxShown = 120                    // bytes of equal text before and after each change
+	diffTime = 500 * time.Millisecond // time limit of a comparison; a comparison that takes longer gives a coarse difference
 )
 
 // change is a piece of a difference between two texts.
@@ -38,7 +38,7 @@ func differenceOf(from, to string) (all []change) {
 	return all
 }
 
-// joined makes one change of changes that only a space separates.
+// joined merges changes that only spaces separate into one removed and one added text.
 func joined(parts []change) (all []change) {
 	var removed, added string
 	end := func() {
@@ -66,8 +66,8 @@ func joined(parts []change) (all []change) {
 	return all
 }
 
-// shortened cuts the middle of an equal text; before and after are whether a change precedes or
-// follows it.
+// shortened cuts the middle of an equal text. before and after report whether a change precedes or
+// follows the text.
 func shortened(s string, before, after bool) []change {
 	if len(s) <= 3*maxShown {
 		return []change{{s, "same"}}
@@ -83,16 +83,16 @@ func shortened(s string, before, after bool) []change {
 	return all
 }
 
-// compare compares two lists of tokens.
+// compare returns the pieces of the difference between two lists of tokens.
 func compare(from, to []string) (all []change) {
-	// Each token becomes a character, so that the library compares tokens.
+	// The library compares characters, so each distinct token is encoded as one character.
 	codes, words := map[string]rune{}, map[rune]string{}
 	encode := func(list []string) []rune {
 		out := make([]rune, len(list))
 		for i, w := range list {
 			c, known := codes[w]
 			if !known {
-				if c = rune(len(codes) + 1); c >= 0xD800 { // not the surrogates
+				if c = rune(len(codes) + 1); c >= 0xD800 { // skip the surrogates, which are not valid characters
 					c += 0x800
 				}
 				if c > unicode.MaxRune {
@@ -117,7 +117,7 @@ func compare(from, to []string) (all []change) {
 	return all
 }
 
-// tokens divides a text into words and the space between them.
+// tokens divides a text into words and the spaces between the words.
 func tokens(s string) (all []string) {
 	from, space := 0, false
 	for i, r := range s {
@@ -134,8 +134,8 @@ func tokens(s string) (all []string) {
 	return all
 }
 
-// merged returns both texts as one: common lines once, and different ones after each other, those of
-// other first.
+// merged merges two texts by line. A common line appears once; where the texts differ, the lines of
+// other precede the lines of mine.
 func merged(mine, other string) string {
 	var out strings.Builder
 	for _, p := range compare(lines(other), lines(mine)) {
@@ -154,7 +154,8 @@ func lines(s string) (all []string) {
 	return all
 }
 
-// textOf returns a content as text, for differences: the title and the source, or the outline.
+// textOf returns the text of a content for differences: title, source, outline, files, link and
+// categories.
 func textOf(c *author.Content) string {
 	parts := []string{c.Title, c.Source, author.WriteOutline(c.Outline)}
 	for _, e := range c.Enclosures {

@@ -21,19 +21,19 @@ import (
 
 // Limits of the form for a post.
 const (
-	maxFormBytes = 3 << 20 // bytes of its fields: a text may be 256 KiB and take three times that in the form
-	MaxFields    = 1000    // fields and files
+	maxFormBytes = 3 << 20 // maximum size of all fields in bytes; a text has at most 256 KiB
+	MaxFields    = 1000    // maximum number of fields and files together
 )
 
-// sent is a received form: its fields, and its files, which are stored already.
+// sent is a received form: its fields and its files, which are already stored.
 type sent struct {
 	fields url.Values
 	files  []author.File
-	header *author.File // image above an author's page; nil: none
-	wrong  string       // the error of a file; the fields are valid all the same
+	header *author.File // uploaded image for the top of the author's page; nil: none
+	wrong  string       // error message about a file; the fields are valid nevertheless
 }
 
-// readSent reads a form and stores its files for the user; without a user it ignores them.
+// readSent reads a form and stores its files for the user. If user is "", it stores no files.
 func (s *Pages) readSent(rw http.ResponseWriter, r *http.Request, user string) (*sent, error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -43,7 +43,7 @@ func (s *Pages) readSent(rw http.ResponseWriter, r *http.Request, user string) (
 	default:
 		return nil, fault.New(fault.Invalid, "This address accepts a form only. Nothing was done.")
 	}
-	_ = http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(shell.FormTimeout)) // else the server's default applies
+	_ = http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(shell.FormTimeout)) // if the deadline cannot be set, the server's default applies
 	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxSent))
 	if err != nil {
 		return nil, badForm(err)
@@ -72,7 +72,7 @@ func badForm(err error) error {
 // readParts reads a multipart form, which may have files.
 func (s *Pages) readParts(rw http.ResponseWriter, r *http.Request, user, boundary string) (*sent, error) {
 	got := &sent{fields: url.Values{}}
-	// An upload may take long, but each piece has a deadline.
+	// An upload has no total deadline, but each piece of it has one.
 	parts := multipart.NewReader(&shell.PatientReader{Source: r.Body, Controller: http.NewResponseController(rw)}, boundary)
 	left := int64(maxFormBytes)
 	for n := 0; ; n++ {
@@ -101,7 +101,8 @@ func (s *Pages) readParts(rw http.ResponseWriter, r *http.Request, user, boundar
 	}
 }
 
-// keepFile stores one file of a form. Its error does not stop the reading of the form.
+// keepFile stores one file of a form. On an error it sets got.wrong, and the caller continues to
+// read the form.
 func (s *Pages) keepFile(ctx context.Context, got *sent, user string, part *multipart.Part) {
 	switch {
 	case user == "":
@@ -136,7 +137,7 @@ func sentName(s string) string {
 	return shell.CleanText(s, 200)
 }
 
-// readPostForm returns the post form of form values.
+// readPostForm converts the values of a form. If the form names no writer, the writer is user.
 func readPostForm(v url.Values, user string) postForm {
 	one := func(name string, limit int) string { return shell.CleanText(strings.TrimSpace(v.Get(name)), limit) }
 	number := func(name string) int64 {
@@ -163,7 +164,8 @@ func readPostForm(v url.Values, user string) postForm {
 			f.Groups = append(f.Groups, slug)
 		}
 	}
-	// The stored data of the answered item is valid for its URL only.
+	// The GUID, feed and title describe the item with the URL reply-of. If the user changed the URL
+	// of the reply, they no longer apply.
 	if f.Reply.URL != "" && f.Reply.URL == one("reply-of", 4096) {
 		f.Reply.GUID, f.Reply.Feed, f.Reply.Title = one("reply-guid", 2000), one("reply-feed", 2048), one("reply-title", 300)
 	}

@@ -15,10 +15,10 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Posts on a page.
+// Maximum numbers of posts in a list.
 const (
-	maxListedPosts = 30
-	postsFirst     = 5 // of each kind, on the page with all kinds
+	maxListedPosts = 30 // of one kind on a page
+	postsFirst     = 5  // of each kind except published, on the page with all kinds
 )
 
 type postsView struct {
@@ -27,7 +27,7 @@ type postsView struct {
 	Undo    *shell.UndoBar
 	Done    string
 	Query   string
-	Show    string // "": all kinds
+	Show    string // name of the listed kind in the URL; "": all kinds
 	Tabs    []postTab
 	Lists   []postList
 }
@@ -39,7 +39,7 @@ type postTab struct {
 
 // postList is a list of posts of one kind.
 type postList struct {
-	Words string // heading; "": the tab has it
+	Words string // heading; "": the tab already names the kind
 	Rows  []postRow
 	More  string // URL of the next page; "": none
 	All   string // URL of the complete list; "": none
@@ -49,18 +49,18 @@ type postList struct {
 type postRow struct {
 	ID      int64
 	Base    int64
-	Words   string // its title or first words
+	Words   string // title or first words of the post
 	State   string
-	Note    string // unusual state, or ""
-	Href    string // public page; "": none
+	Note    string // addition to the state, such as "unpublished changes"; "": none
+	Href    string // path of the public page; "": none
 	Edit    string
 	When    shell.Moment
 	Tags    []string
 	Deleted bool
-	Warning string // about a post over the limit; ""
+	Warning string // message about a published post over the length limit; "": none
 }
 
-// postKinds lists the kinds of posts by their names in the URL and on the page.
+// postKinds lists the kinds of posts with their names in the URL and on the page.
 func postKinds() []struct {
 	Show, Words string
 	State       author.State
@@ -142,7 +142,7 @@ func (s *Pages) postsOf(r *http.Request, user string, state author.State, v post
 	all = all[:min(len(all), limit)]
 	for _, p := range all {
 		if p.State == author.Deleted && author.EditedPost(p) != 0 {
-			continue // published with its post, or discarded
+			continue // a draft of changes to another post, which was published or discarded
 		}
 		list.Rows = append(list.Rows, s.postRow(r.Context(), p, v))
 	}
@@ -201,7 +201,7 @@ func wordsOfPost(p author.Post) string {
 	return shell.CleanText(text, 140)
 }
 
-// doDeletePost deletes a post; the next page offers to undo it for a minute.
+// doDeletePost deletes a post. The next page offers to undo this for author.UndoWithin.
 func (s *Pages) doDeletePost(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	got, post, ok := s.onPost(rw, r, session)
 	if !ok {
@@ -256,7 +256,8 @@ func undoneWords(l *locale.Locale, did string, p author.Post) string {
 	return ""
 }
 
-// onPost reads a small form about the post in the path.
+// onPost reads a form without files, and the post that the path names. If it returns false, the response
+// was sent.
 func (s *Pages) onPost(rw http.ResponseWriter, r *http.Request, session account.Session) (*sent, author.Post, bool) {
 	got, err := s.readSent(rw, r, "")
 	if err != nil {

@@ -17,19 +17,19 @@ import (
 // maxOPML is the maximum size of an imported outline in bytes.
 const maxOPML = 2 << 20
 
-// outliner is the part of a form for the posts within a post: a field for the script, and a plain
-// one for browsers without script.
+// outliner is the outline editor of the form. It has a field for the script and a plain text field
+// for browsers without scripts.
 type outliner struct {
-	JSON string // []author.Node
-	Text string // the texts only
-	Rows int    // of the plain field
+	JSON string // []author.Node, for the script
+	Text string // texts of the nodes, for the plain text field
+	Rows int    // height of the plain text field in lines
 }
 
 // Outliner returns the outline of the form for editing.
 func (f postForm) Outliner() outliner {
 	nodes, err := author.ReadOutline(f.Outline)
 	if err != nil {
-		return outliner{Rows: 8} // the page shows the error next to the form
+		return outliner{Rows: 8} // the page shows the error next to the editor
 	}
 	o := outliner{JSON: f.Outline, Text: author.WriteOutline(nodes)}
 	o.Rows = min(max(8, strings.Count(o.Text, "\n")+2), 40)
@@ -56,15 +56,15 @@ func (outliner) Tools() []outlineTool {
 	}
 }
 
-// outlineOfForm returns the outline of a form as JSON. Only browsers without script send the plain
-// field; the other field supplies what it cannot hold.
+// outlineOfForm returns the outline of a form as JSON. Only browsers without scripts send the field
+// outline-text. The field outline then supplies the attributes that plain text cannot contain.
 func outlineOfForm(v url.Values) string {
 	whole := strings.ToValidUTF8(v.Get("outline"), "\uFFFD")
 	if !v.Has("outline-text") {
 		return whole
 	}
 	nodes, err := author.ParseOutline(v.Get("outline-text"))
-	if err != nil { // too many nodes; saving reports the error
+	if err != nil { // there are too many nodes; saving reports the error
 		for line := range strings.Lines(v.Get("outline-text")) {
 			nodes = append(nodes, author.Node{Text: strings.TrimSpace(line)})
 		}
@@ -76,7 +76,7 @@ func outlineOfForm(v url.Values) string {
 	}
 	b, err := json.Marshal(nodes)
 	if err != nil {
-		return whole // every value can be encoded
+		return whole // never happens: every value can be encoded
 	}
 	return string(b)
 }
@@ -111,7 +111,7 @@ func (s *Pages) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Sess
 	}
 }
 
-// saveOPML sends the outline of a form as a file.
+// saveOPML sends the outline of a form as an OPML file.
 func (s *Pages) saveOPML(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	got, err := s.readSent(rw, r, "")
 	if err != nil {

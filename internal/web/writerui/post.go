@@ -16,8 +16,8 @@ import (
 // postForm is a post as form values, exactly as typed, so that the page can show them again after
 // an error.
 type postForm struct {
-	ID, Base       int64 // of the post and of the revision loaded; 0: new
-	Copy, CopyBase int64 // the same for the draft with unpublished changes of the post
+	ID, Base       int64 // number of the post, and the revision that the form shows; 0: a new post
+	Copy, CopyBase int64 // number and revision of the draft with unpublished changes of the post; 0: none
 	Key            string
 	Writer         string // the user who opened the form
 
@@ -32,8 +32,9 @@ type postForm struct {
 	Audience string   // forEveryone, forGroups, or "": the form has no such field
 	Groups   []string // slugs of the chosen groups
 
-	// When is "2026-11-22T15:04" in a zone Offset minutes east of UTC; Was is its value when the
-	// page was made, because the page has no seconds.
+	// When is a local time such as "2026-11-22T15:04", in a zone Offset minutes east of UTC. Was is
+	// the initial value of When. If they are equal, the post keeps its time, because When has no
+	// seconds.
 	When, Was, Offset string
 }
 
@@ -41,7 +42,7 @@ type postForm struct {
 type fileField struct {
 	URL, Type, Length, Title, Alt string
 
-	Bad string // the error of the file
+	Bad string // error message about the file
 }
 
 // HasImage reports whether the file is an image.
@@ -58,7 +59,7 @@ func (f fileField) Name() string {
 	return shell.ShortURL(f.URL)
 }
 
-// Size is its length in words.
+// Size returns the length of the file with a unit; "": the length is unknown.
 func (f fileField) Size() string {
 	n, err := strconv.ParseInt(f.Length, 10, 64)
 	if err != nil || n <= 0 {
@@ -116,8 +117,8 @@ func explicit(c author.Content) []string {
 	})
 }
 
-// apply puts the values of the form into the content. Properties without a field are kept. The
-// error is about the outline.
+// apply puts the values of the form into the content. Properties without a field are kept.
+// fault.Invalid: the outline is not valid JSON.
 func (f *postForm) apply(c *author.Content) error {
 	var nodes []author.Node
 	if f.Outline != "" {
@@ -139,7 +140,7 @@ func (f *postForm) apply(c *author.Content) error {
 	for _, file := range f.Files {
 		e := author.Enclosure{URL: file.URL}
 		if at := slices.IndexFunc(before, func(b author.Enclosure) bool { return b.URL == file.URL }); at >= 0 {
-			e = before[at] // keeps its duration
+			e = before[at] // keep its duration, which has no field
 		}
 		e.Type, e.Title, e.Alt = file.Type, file.Title, file.Alt
 		e.Length, _ = strconv.ParseInt(file.Length, 10, 64) // an invalid number means unknown
@@ -174,7 +175,7 @@ func (f *postForm) isEmpty() bool {
 // minuteForm is the format of datetime-local fields.
 const minuteForm = "2006-01-02T15:04"
 
-// moment returns the date to set; zero: none, or the same as before.
+// moment returns the date to set; zero: the form has no date, or the user did not change it.
 func (f *postForm) moment() (time.Time, error) {
 	if f.When == f.Was {
 		return time.Time{}, nil

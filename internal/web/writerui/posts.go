@@ -45,7 +45,7 @@ type PostList interface {
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
 	Counts(ctx context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error)
 	Path(p author.Post) string
-	Warning(ctx context.Context, p author.Post) string // about a published post over the limit; ""
+	Warning(ctx context.Context, p author.Post) string // message about a published post over the length limit; "": none
 	ToOPML(p author.Post) *opml.Document
 }
 

@@ -85,7 +85,8 @@ func (s *Pages) compose(ctx context.Context, f *postForm, user string) (m rules.
 	return m, p, nil
 }
 
-// leaveOut empties a field of a content; false: it is the text.
+// leaveOut empties a field of a content. It returns false for a field that it cannot empty, such as
+// the text.
 func leaveOut(c *author.Content, field string) bool {
 	switch field {
 	case "title":

@@ -16,10 +16,10 @@ type profileView struct {
 	Message     string
 	Profile     author.Profile
 	Tinted      bool   // the author's page has its own colour
-	Links       string // one per line
-	PingTargets string // one per line
+	Links       string // title and URL of each link, one link per line
+	PingTargets string // one ping target per line
 	Files       bool
-	Kinds       []string // of ping targets
+	Kinds       []string // kinds of ping targets
 
 	NameWrong, EmailWrong, TitleWrong, BlurbWrong, LinkWrong, LanguageWrong, AccentWrong, AvatarWrong, HeaderWrong, LinksWrong, PingTargetsError, AllWrong string
 }

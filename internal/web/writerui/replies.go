@@ -46,23 +46,23 @@ type repliesView struct {
 	Sent    []sentGroup
 	Post    string          // the post whose webmentions are shown; "": all
 	Choice  author.Mentions // settings of the author
-	Off     author.Mentions // what the operator has turned off
+	Off     author.Mentions // settings that the operator has turned off
 	More    string          // URL of the next page; "": none
 }
 
 type replyTab struct {
 	postTab
-	Count int // of replies; 0: not shown
+	Count int // number of replies; 0: not displayed
 }
 
 // replyRow is a reply, like or link in the list.
 type replyRow struct {
 	ID                 int64
-	Kind               string // what the person did
-	Name, Href         string // author; Href is "" without a page
-	Source, Host       string // page of the reply
+	Kind               string // what the author of the reply did, such as "liked"
+	Name, Href         string // author, and the URL of their page; Href "": unknown
+	Source, Host       string // URL and host of the reply
 	Title, Text        string
-	Post, PostHref     string // post that it is about; "" if it is deleted
+	Post, PostHref     string // post that the reply is about; PostHref "": the post is not public
 	When               shell.Moment
 	Waiting, Published bool
 	Known              bool // the page names its author
@@ -74,14 +74,14 @@ type ruleRow struct {
 	When               shell.Moment
 }
 
-// replyWords names what a page does with the post.
+// replyWords names what the author of a reply did, such as "liked".
 func replyWords(k conversation.Kind) string {
 	return cmp.Or(map[conversation.Kind]string{
 		conversation.Reply: "replied to", conversation.Like: "liked", conversation.Repost: "reposted", conversation.Bookmark: "bookmarked",
 	}[k], "linked to")
 }
 
-// repliesMessages returns the messages after a decision.
+// repliesMessages returns the message for each action that the URL names.
 func repliesMessages() map[string]string {
 	return map[string]string{
 		"approve":      "Approved. It is on the page of your post now.",
@@ -114,7 +114,7 @@ func (s *Pages) repliesPage(rw http.ResponseWriter, r *http.Request, session acc
 		w, err = s.Posts.Writer(r.Context(), session.User)
 		v.Choice, v.Off = w.Mentions, s.MentionsOff
 	default:
-		before, _ := strconv.ParseInt(q.Get("before"), 10, 64) // an invalid number begins at the newest
+		before, _ := strconv.ParseInt(q.Get("before"), 10, 64) // an invalid number selects the newest replies
 		err = s.fillReplies(r.Context(), &v, conversation.Query{User: session.User, State: states[v.Show], Before: max(before, 0), Limit: repliesPerPage + 1})
 	}
 	if err != nil {
@@ -218,7 +218,8 @@ func (s *Pages) doReplies(rw http.ResponseWriter, r *http.Request, session accou
 	s.redirect(rw, r, repliesPath+"?"+to.Encode())
 }
 
-// changeReplies carries out a form of the page. It adds to the query of the next page.
+// changeReplies carries out the action of a form. For a decision about a reply, it adds the time of
+// the decision to the parameters of the next page, which offers to undo the decision.
 func (s *Pages) changeReplies(ctx context.Context, user string, fields, to url.Values) error {
 	number := func(name string) (int64, error) {
 		n, err := strconv.ParseInt(fields.Get(name), 10, 64)

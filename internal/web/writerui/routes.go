@@ -9,7 +9,7 @@ import (
 )
 
 // maxSent is the maximum size in bytes of a form without files.
-const maxSent = 3 * maxFormBytes // percent-encoding takes three bytes for one
+const maxSent = 3 * maxFormBytes // percent-encoding needs up to three bytes for one byte
 
 // Routes lists the pages for writing and the endpoints of their script.
 func (s *Pages) Routes() []route.Route {

@@ -13,7 +13,7 @@ type rulesView struct {
 	shell.View
 	Message string
 	Wrong   string
-	Rules   rules.Rules // Short is set
+	Rules   rules.Rules // rules of the author; Short is never ""
 	Limit   int
 }
 

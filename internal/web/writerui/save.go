@@ -17,8 +17,8 @@ import (
 // signInAgain is the sign-in form for a user whose session ended while writing.
 type signInAgain struct{ Name, Wrong string }
 
-// doWrite handles the form of the page: it does what the button means, or shows the form again with
-// all its values.
+// doWrite handles the form of the page. It carries out the action of the pressed button, or shows
+// the form again with all its values.
 func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	session, err := s.FindVisitor(r)
@@ -155,7 +155,7 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 	e := author.Edit{User: user, ID: f.ID, Base: f.Base, Key: f.Key, Via: "write", Change: f.apply, To: author.Published, At: at}
 	did := "published"
 	switch {
-	case do == "now": // even if it was scheduled
+	case do == "now": // publish at once, even if the post was scheduled
 		e.At = s.CurrentTime()
 	case do == "back":
 		e.To, e.At, did = author.Draft, time.Time{}, "back"
@@ -206,7 +206,7 @@ func (s *Pages) showSaveError(rw http.ResponseWriter, r *http.Request, user stri
 	text := shell.Reason(err)
 	switch code := fault.CodeOf(err); {
 	case (code == fault.Conflict || code == fault.Gone || code == fault.NotFound) && v.Form.ID != 0 && s.loadOtherVersion(r.Context(), user, &v):
-	case code == fault.NotFound: // it can be saved as a new post
+	case code == fault.NotFound: // the page offers to save the text as a new post
 		v.Wrong.All = "The post does not exist any more, but your text is still here. Save it as a new post."
 		v.Form.ID, v.Form.Base, v.Form.Key, v.State = 0, 0, s.newPostForm("").Key, ""
 	case code == fault.Invalid:
@@ -218,7 +218,7 @@ func (s *Pages) showSaveError(rw http.ResponseWriter, r *http.Request, user stri
 }
 
 // loadOtherVersion puts the version saved elsewhere next to the form, if there is one. The next
-// save replaces it, because the user has seen both.
+// save replaces that version, because the user has seen both versions.
 func (s *Pages) loadOtherVersion(ctx context.Context, user string, v *writeView) bool {
 	post, err := s.Posts.Get(ctx, user, v.Form.ID)
 	if err != nil {
@@ -239,8 +239,8 @@ func (s *Pages) loadOtherVersion(ctx context.Context, user string, v *writeView)
 	return true
 }
 
-// merge puts the text of the other version into the form, with the own text. Common lines are there
-// once, and different ones after each other.
+// merge puts the content of the other version into the form; see merged for the text. The other
+// version supplies title, link and outline only if the form has none.
 func (s *Pages) merge(ctx context.Context, user, other string, v *writeView) {
 	id, err := strconv.ParseInt(other, 10, 64)
 	if err != nil {
@@ -297,14 +297,14 @@ func (s *Pages) checkForm(ctx context.Context, user string, v *writeView) error 
 	if _, err := f.moment(); err != nil {
 		w.When = shell.Reason(err)
 	}
-	if !w.any() { // each is valid, but not all together
+	if !w.any() { // each field is valid, but the whole content is not
 		w.Source = wrong(c)
 	}
 	return nil
 }
 
-// signedOut keeps the values of a form whose session has ended: the page has a form to sign in
-// again.
+// signedOut handles a form whose session has ended. The page keeps all values and has a form to
+// sign in. If the request has a name or a password, signedOut tries to sign the user in.
 func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, got *sent) {
 	name, password := shell.CleanText(strings.TrimSpace(got.fields.Get("name")), 64), got.fields.Get("password")
 	if name == "" && password == "" {

@@ -24,10 +24,10 @@ type Mentions interface {
 	SetMentions(ctx context.Context, user string, m author.Mentions) error
 }
 
-// sentGroup has the webmentions of one post.
+// sentGroup contains the webmentions of one post.
 type sentGroup struct {
 	ID         int64
-	Post, Href string // words and path of the post; "" if it is deleted
+	Post, Href string // words and path of the post; Href "": the post is not public
 	Rows       []sentRow
 	Failed     bool // some of the webmentions can be sent again
 }
@@ -35,8 +35,8 @@ type sentGroup struct {
 // sentRow is a webmention in the list.
 type sentRow struct {
 	Target, Short string
-	Words         string // result
-	Answer        string // of the last attempt, for a result that needs a reason
+	Words         string // name of the result
+	Answer        string // result of the last attempt, for a failed or pending webmention; "": not displayed
 	Good, Reply   bool
 	Removed       bool
 	Status        int
@@ -56,14 +56,15 @@ func sentWords(r conversation.Result) string {
 	return "Pending"
 }
 
-// postNames reads the words and paths of posts once.
+// postNames reads the words and the path of each post at most once.
 type postNames struct {
 	pages *Pages
 	user  string
 	known map[int64][2]string
 }
 
-// of returns words and path of a post, which are empty for a post that does not exist any more.
+// of returns the words and the path of a post. Both are empty if the post does not exist any more;
+// the path is also empty if the post is not public.
 func (n postNames) of(ctx context.Context, id int64) ([2]string, error) {
 	if about, ok := n.known[id]; ok {
 		return about, nil
@@ -86,7 +87,7 @@ func (n postNames) of(ctx context.Context, id int64) ([2]string, error) {
 // fillSent lists sent webmentions by post.
 func (s *Pages) fillSent(ctx context.Context, v *repliesView, user string, query url.Values) error {
 	q := conversation.SentQuery{User: user, AfterTarget: query.Get("after"), Limit: repliesPerPage + 1}
-	// Invalid numbers select all posts, from the beginning.
+	// An invalid number counts as 0: all posts, from the newest.
 	q.Post, _ = strconv.ParseInt(query.Get("post"), 10, 64)
 	q.BeforePost, _ = strconv.ParseInt(query.Get("before"), 10, 64)
 	list, err := s.Sent.List(ctx, q)

@@ -17,7 +17,7 @@ type versionsView struct {
 	shell.View
 	ID, Base int64
 	Message  string
-	Words    string // the post in words
+	Words    string // title or first words of the post
 	Rows     []versionRow
 }
 
@@ -26,8 +26,8 @@ type versionRow struct {
 	N       int64
 	When    shell.Moment
 	State   string
-	Length  string   // in words
-	Changes []change // from this version to the one after it; nil: equal texts
+	Length  string   // such as "12 words"
+	Changes []change // difference from this version to the next newer version; nil: the texts are equal
 	Source  string
 }
 

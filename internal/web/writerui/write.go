@@ -29,17 +29,17 @@ type writeView struct {
 	Wrong   wrongs
 	Message string // result of the last action
 	Undo    *shell.UndoBar
-	Done    string // saved post and key; write.js drops its local copy
+	Done    string // number and key of the saved post, separated by a space; write.js deletes its local copy
 	Theirs  *otherVersion
-	Again   *signInAgain // the session ended while writing
+	Again   *signInAgain // form to sign in; nil: the session is valid
 
-	HTML    template.HTML // the preview, if requested
+	HTML    template.HTML // rendered preview; "": not requested
 	Looked  bool
 	Measure rules.Measure
-	Rules   author.Composer // of the author
-	Zone    string          // in words
+	Rules   author.Composer // the author's rules for texts
+	Zone    string          // time zone of the date, such as "UTC+01:00"
 	Known   []author.Count
-	Copy    bool // the form has unpublished changes
+	Copy    bool // the form shows unpublished changes of the post
 	Files   bool // uploads are possible
 	Cards   bool // link previews are possible
 	CardRow *cardRow
@@ -73,7 +73,8 @@ func (v writeView) Asks() []ask {
 		ask{"language", "Language", f.Language != "" || w.Language != ""})
 }
 
-// Counted returns the number of characters left or over, in the words of the script.
+// Counted returns the number of characters left or over, in the words that write.js uses; "": not
+// displayed.
 func (v writeView) Counted() string {
 	m := v.Measure
 	switch {
@@ -100,16 +101,17 @@ func (v writeView) ShortRule() string {
 	return "" // signed out
 }
 
-// EmptyCard returns the template of the script for a link preview.
+// EmptyCard returns an empty link preview, which write.js uses as a template.
 func (v writeView) EmptyCard() cardRow { return cardRow{View: &content.CardView{}} }
 
-// EmptyFile returns the template of the script for new rows of files.
+// EmptyFile returns an empty file, which write.js uses as a template for new rows.
 func (v writeView) EmptyFile() fileField { return fileField{} }
 
-// wrongs has the errors of the form, by field.
+// wrongs contains the error messages of the form, by field.
 type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Card, Outline, When, Audience, All string }
 
-// field returns the place for the error of a field; the text field's if err names none.
+// field returns the error message of the field that err names. If err names no known field, it is
+// the message of the text.
 func (w *wrongs) field(err error) *string {
 	switch topField(err) {
 	case "title":
@@ -149,7 +151,7 @@ func (w wrongs) any() bool { return w != wrongs{} }
 
 // otherVersion is a version that was saved elsewhere in the meantime.
 type otherVersion struct {
-	ID      int64 // of the post, or of the draft with its unpublished changes
+	ID      int64 // number of the post, or of the draft with its unpublished changes
 	Base    int64
 	Text    string
 	Source  string
@@ -167,7 +169,7 @@ func (v writeView) Changes() []change {
 	return differenceOf(v.Theirs.Text, textOf(&c))
 }
 
-// writePage shows an empty form.
+// writePage shows the form for a new post. The query can supply values.
 func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	v := writeView{Form: s.newPostForm(session.User)}
 	q := r.URL.Query()
@@ -188,7 +190,7 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 			v.Form.Reply = s.ReplyToURL(r.Context(), v.Form.Reply.URL)
 		}
 	}
-	// Values that another page passes for a new post.
+	// Another page can pass these values for a new post.
 	if link := q.Get("link"); shell.IsWebURL(link) {
 		v.Form.Link, v.Form.Title = shell.CleanText(link, 2048), shell.CleanText(q.Get("title"), author.MaxTitle)
 	}
@@ -205,7 +207,8 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 // maxSharedText is the maximum length of a text in the URL of the form, in bytes.
 const maxSharedText = 8192
 
-// cutText returns at most limit bytes of a text from elsewhere, as valid UTF-8 with its line ends.
+// cutText returns the first limit bytes of a text from a URL, as valid UTF-8 without NUL bytes.
+// Line ends are kept.
 func cutText(text string, limit int) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text[:min(len(text), limit)], ""), "\x00", "")
 }
@@ -256,7 +259,7 @@ func (s *Pages) showEditDraft(ctx context.Context, v *writeView, post author.Pos
 	}
 }
 
-// ownPost returns the user's post in the path.
+// ownPost returns the user's post that the path names. If it returns false, the response was sent.
 func (s *Pages) ownPost(rw http.ResponseWriter, r *http.Request, session account.Session) (author.Post, bool) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
@@ -294,7 +297,7 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 	v.Zone, v.Cards = zoneWords(v.Form.Offset), s.Options.Card != nil
 	v.CardRow = s.cardRowOf(r.Context(), v.Form.Card)
 	v.User = user
-	if user != "" { // no rendering for unknown clients
+	if user != "" { // unknown clients get no rendering
 		var err error
 		if v.Rules, err = s.Posts.Composer(r.Context(), user); err != nil {
 			s.Fail(rw, r, err)
@@ -316,14 +319,14 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 		}
 		v.Audience = audienceOf(profile, &v.Form, v.Wrong.Audience)
 	}
-	if v.State == author.ForGroups { // with the buttons of a published post
+	if v.State == author.ForGroups { // the page has the buttons of a published post
 		v.State = author.Published
 	}
 	s.AllowMedia(rw) // the preview can show images and play media
 	s.Render(rw, r, status, "write", v)
 }
 
-// other returns the version that was saved elsewhere.
+// other prepares a version that was saved elsewhere for the page.
 func (s *Pages) other(ctx context.Context, post author.Post) *otherVersion {
 	html, err := s.previewOf(ctx, post)
 	if err != nil {
@@ -332,8 +335,9 @@ func (s *Pages) other(ctx context.Context, post author.Post) *otherVersion {
 	return &otherVersion{ID: post.ID, Base: post.Revision, Text: textOf(&post.Content), Source: post.Source, HTML: html, When: shell.NewMoment(s.CurrentTime(), post.UpdatedAt), Deleted: post.State == author.Deleted}
 }
 
-// undoOf returns the bar that undoes the last change of a post while that is possible, else a
-// message; done is the post for the script.
+// undoOf returns the bar to undo the last change of a post. If the change cannot be undone any
+// more, it returns a message about the last action instead. done identifies the post for write.js;
+// see writeView.Done.
 func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location, l *locale.Locale) (bar *shell.UndoBar, doneMessage, done string) {
 	doneMessage = l.Words(didWords(did))
 	post, err := s.Posts.Get(ctx, user, id)
@@ -364,7 +368,8 @@ func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, z
 	return bar, "", done
 }
 
-// didWords returns the message about the action that the URL names; see doneMessage.
+// didWords returns the message about the action that the URL names; "": the action is unknown.
+// undoOf adds details to it.
 func didWords(did string) string {
 	return map[string]string{
 		"published": "Published.", "private": "Published for your groups only.", "public": "Published. Everyone can read the post now.", "changed": "The changes are published.", "deleted": "Deleted.", "scheduled": "Scheduled.",
@@ -373,7 +378,7 @@ func didWords(did string) string {
 	}[did]
 }
 
-// zoneWords names an offset from UTC.
+// zoneWords returns the name of an offset in minutes east of UTC, such as "UTC+01:00".
 func zoneWords(offset string) string {
 	n, err := strconv.Atoi(offset)
 	if err != nil || n == 0 {

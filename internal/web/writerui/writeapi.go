@@ -25,14 +25,14 @@ type editorResponse struct {
 	Conflict bool   `json:"conflict,omitempty"` // another version was saved elsewhere
 	Login    string `json:"login,omitempty"`    // URL to sign in again
 
-	// For a saved draft; after a button, Path is the next page.
+	// These fields describe a saved draft. After a button was pressed, Path is the next page.
 	ID       int64  `json:"id,omitempty"`
 	Base     int64  `json:"base,omitempty"`
 	Copy     int64  `json:"copy,omitempty"`
 	CopyBase int64  `json:"copybase,omitempty"`
 	Path     string `json:"path,omitempty"`
 
-	// For a preview of the post or of a link.
+	// HTML is the preview of a post or of a link. The other fields are the length of the post.
 	HTML       template.HTML `json:"html,omitempty"`
 	Characters int           `json:"characters,omitempty"`
 	Limit      int           `json:"limit,omitempty"`

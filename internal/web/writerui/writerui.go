@@ -23,13 +23,14 @@ type Options struct {
 	Mentions Mentions // settings of authors about webmentions; set if Replies is set
 	// MentionsOff has what the operator has turned off for all authors.
 	MentionsOff author.Mentions
-	// Card reads the preview of a page for a link to it. Its faults are for users. Nil: no previews.
+	// Card reads the preview of the page at a URL. The messages of its faults are for users. Nil:
+	// no previews.
 	Card func(ctx context.Context, user, url string) (author.Card, error)
-	// Look shows a post that is not saved, as its page would be. Nil: there are no pages of posts.
+	// Look shows an unsaved post in the form of its future page. Nil: posts have no pages.
 	Look func(rw http.ResponseWriter, r *http.Request, p author.Post)
 	// ReplyTo describes an item of the user's river for a reply to it. Nil: no feed reader.
 	ReplyTo func(ctx context.Context, user string, id int64) (author.Reply, error)
-	// ReplyToURL describes the post at a URL for a reply to it. Nil: only by its URL.
+	// ReplyToURL describes the post at a URL for a reply to it. Nil: the reply has only the URL.
 	ReplyToURL func(ctx context.Context, url string) author.Reply
 }
 
