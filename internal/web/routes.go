@@ -32,7 +32,7 @@ type site struct {
 	filters *filterui.Pages  // nil: no feed reader
 	forward *forwardui.Pages // nil: no feed reader
 	writer  *writerui.Pages  // nil: users cannot write posts
-	author  *authorui.Pages  // pages of all authors
+	author  *authorui.Pages  // pages of authors
 	account *accountui.Pages // nil: no accounts
 	admin   *adminui.Pages   // nil: no administration
 	people  *peopleui.Pages  // nil: no list of authors
@@ -107,8 +107,8 @@ func (s *site) routes() []route.Route {
 	return all
 }
 
-// Routes serves every page, with its headers and the protection of its forms. It answers any path;
-// an unknown one with the 404 page.
+// Routes serves every page, with its headers and the protection of its forms. An unknown path gets
+// the 404 page.
 func (w *Web) Routes() http.Handler {
 	s := newSite(w)
 	mux := http.NewServeMux()
@@ -151,7 +151,8 @@ func (w *Web) PingSitePage() func(rw http.ResponseWriter, r *http.Request, statu
 	}
 }
 
-// missing answers a path without a route: 405 if another method has one, else 404.
+// missing answers a request without a route: with status 405 if the path has a route for another
+// method, else with 404.
 func (s *site) missing(mux *http.ServeMux, rw http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		if method == r.Method {

@@ -44,11 +44,11 @@ type Web struct {
 	Cloud    func(public string) rsscloud.Cloud
 	TestFeed string        // URL of a feed that changes every 15 minutes; "": none
 	Expiry   time.Duration // lifetime of an rssCloud registration [25 h]
-	// Changed is the time of the last change of the feed of this server at a URL, with or without
-	// subscribers. Zero: no feed at that URL. Nil: no feeds.
+	// Changed returns the time of the last change of this server's feed at a URL, with or without
+	// subscribers. Zero: this server has no feed at the URL. Nil: this server has no feeds.
 	Changed func(ctx context.Context, url string) time.Time
-	// Titles returns the titles of the feeds at these URLs, at most 1,000, as far as the server knows
-	// them. Nil: none.
+	// Titles returns the titles of the feeds at these URLs, at most 1,000, as far as the server
+	// knows them. Nil: no titles are known.
 	Titles func(ctx context.Context, urls []string) (map[string]string, error)
 	// Tick changes the test feed at once, for the owner of the first account; nil: not possible.
 	Tick     func(ctx context.Context) (at time.Time, url string, err error)
@@ -69,7 +69,7 @@ type Web struct {
 
 	Administration *adminui.Options // nil: no pages of administrators
 
-	Posts    AllPosts        // nil: no writing
+	Posts    AllPosts        // nil: users cannot write posts
 	Files    writerui.Files  // files of posts; nil: none are hosted
 	Moves    accountui.Moves // imports and exports authors; nil: authors cannot be exported or imported
 	Replies  AllReplies      // replies from other sites; nil: the server receives no replies
@@ -81,9 +81,10 @@ type Web struct {
 	People      peopleui.Directory // list of the authors; nil: the server has no such list
 	Site        authorui.Site      // pages, themes and the search of authors; nil: none
 	Domains     authorui.Domains   // domains of authors; nil: authors cannot use their own domains
-	// PageState identifies the state of what pages of authors show; nil: pages are not kept in memory.
+	// PageState identifies the state of everything that author pages show; nil: these pages are not
+	// kept in memory.
 	PageState func(ctx context.Context) (string, error)
-	PageCache *cache.Counts     // counts the uses of these pages; nil: not counted
+	PageCache *cache.Counts     // counts the uses of author pages in memory; nil: the uses are not counted
 	Versions  writerui.Versions // earlier versions of posts; set if Posts is set
 	Rules     writerui.Rules    // rules of authors for their texts; set if Posts is set
 	// Card reads the preview of a page for a link to it; nil: no previews.
@@ -95,20 +96,20 @@ type Web struct {
 	River       AllRiver                           // nil: no feed reader
 	Arrivals    func(buffer int) readerui.Listener // listens for new items; nil: pages are not live
 	ReaderOf    func(user string) string           // returns the reader name of a user in the river; nil: both names are the same
-	OwnerOf     func(reader string) string         // user name in paths; nil: the same name, and "server" for ""
+	OwnerOf     func(reader string) string         // returns the name of a reader in paths; nil: the reader itself, and "server" for ""
 	RiverPublic bool                               // the public may read the server's own river
-	Fresh       func(ctx context.Context) bool     // reports that no account exists yet; nil: there is one
-	Images      string                             // of items: ImagesProxy, ImagesDirect or ImagesOff [off, without Remote or ImageKey]
-	Remote      content.Remote                     // reads images; nil: none
-	ImageKey    []byte                             // signs proxy URLs of images
+	Fresh       func(ctx context.Context) bool     // reports that no account exists yet; nil: an account exists
+	Images      string                             // mode for images of items: ImagesProxy, ImagesDirect or ImagesOff [off, without Remote or ImageKey]
+	Remote      content.Remote                     // fetches images of other servers; nil: no image is fetched
+	ImageKey    []byte                             // key that signs proxy URLs of images
 
-	FullTexts readerui.FullTexts // reads the pages of items; nil: no full texts
+	FullTexts readerui.FullTexts // reads the full text of items from their pages; nil: items have only the text of their feeds
 	// Explained converts an explanation to its JSON form, for /feeds/{id}.json. Nil: not served.
 	Explained func(f *river.Followed, e *river.Explanation) any
 
 	// ClientAddr returns the client address of a request, behind proxies too. Nil: the TCP peer.
 	ClientAddr   func(*http.Request) netip.Addr
-	MaxListeners int           // live streams at once [5,000]; further clients are asked to retry
+	MaxListeners int           // maximum number of concurrent live streams [5,000]; further clients are asked to retry
 	Heartbeat    time.Duration // interval of heartbeats on a quiet stream [15 s]
 
 	// Subscriptions let visitors receive posts by e-mail; nil: not possible.

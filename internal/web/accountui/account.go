@@ -214,7 +214,7 @@ func (s *Pages) doEndSession(rw http.ResponseWriter, r *http.Request, session ac
 		s.Fail(rw, r, err)
 		return
 	}
-	// End takes only the ID, so the owner is checked here.
+	// EndSession takes only the ID, so the owner of the session is checked here.
 	if slices.ContainsFunc(all, func(other account.Session) bool { return other.ID == id }) {
 		if err := s.Accounts.EndSession(r.Context(), id); err != nil && fault.CodeOf(err) != fault.NotFound {
 			s.Fail(rw, r, err)

@@ -24,9 +24,9 @@ type Apps interface {
 type authorizeView struct {
 	shell.View
 	Name, URL, Logo string // name, URL and logo of the program; the URL is its client_id
-	To              string // host of the redirect URI, if it differs from the program's
+	To              string // redirect URI, if its origin differs from that of the client_id; else ""
 	Me              string
-	Unread          string // why the metadata could not be read; "": it was read
+	Unread          string // reason why the metadata could not be read; "": it was read
 	Plain           bool   // the program does not use PKCE
 	Scopes          []scope
 	Ask             string

@@ -65,7 +65,8 @@ func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session accou
 	s.showFeeds(rw, r, session, http.StatusOK, feedsView{}, hosted{})
 }
 
-// showFeeds adds the common data of the page to v; failed is the error in the form of one feed.
+// showFeeds adds the common data of the page to v. failed has the values and the error of the form
+// of one feed.
 func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, failed hosted) {
 	v.View, v.Message, v.Base = s.NewView(r, "Your feeds"), doneMessage(r), s.BaseURL(r)
 	v.Cloud = s.CloudElement(v.Base)

@@ -228,11 +228,13 @@ func (s *Pages) setError(rw http.ResponseWriter, r *http.Request, err error, f *
 	return status
 }
 
-// SetupCookie is the name of the cookie that has the setup token of the printed link for the form.
+// SetupCookie is the name of the cookie that passes the setup token from the printed link to the
+// form.
 const SetupCookie = "cloudburst-setup"
 
-// setup shows the form for the first account. The printed link has the token in its URL; a redirect
-// removes it, so that the browser history and other servers do not learn it.
+// setup shows the form for the first account. The link that the server prints at startup has the
+// token in its URL. A redirect removes the token, so that it stays out of the browser history and
+// of requests to other servers.
 func (s *Pages) setup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")

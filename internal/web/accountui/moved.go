@@ -65,8 +65,8 @@ func (s importPages) importStep(ctx context.Context, id, user string, spool *os.
 	return waits
 }
 
-// packURLs returns the URLs as compressed CSV, because results are held in memory. It returns nil
-// without URLs.
+// packURLs returns the URLs as compressed CSV, because results are held in memory; nil: there are
+// no URLs.
 func packURLs(moved []transfer.Moved) []byte {
 	if len(moved) == 0 {
 		return nil

@@ -16,7 +16,7 @@ type overviewView struct {
 	Checked  bool // the installation was checked
 	Problems []finding
 	Fine     []string // checks without a problem or warning
-	Wrong    string   // why the check failed
+	Wrong    string   // reason why the check failed; "": it succeeded
 	Lead     string
 }
 

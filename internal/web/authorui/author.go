@@ -24,13 +24,13 @@ import (
 // Limits of an author's page.
 const (
 	feedPostsPerPage = 50        // posts of a hosted feed on a page; older posts are on the next page
-	maxNestedPosts   = 200       // nested posts on a page in total
+	maxNestedPosts   = 200       // maximum number of nested posts on a page in total
 	MaxPostDepth     = 4         // maximum number of levels of nested posts
-	maxPostHTML      = 256 << 10 // bytes of HTML; a longer post is shown without markup
-	MaxPageText      = 1 << 20   // bytes of HTML on a page
-	maxPostText      = 2000      // characters of a post without markup
-	maxCachedPages   = 64        // pages in the cache
-	maxCachedBytes   = 8 << 20   // bytes in the cache
+	maxPostHTML      = 256 << 10 // maximum size of a post's HTML in bytes; a longer post is shown without markup
+	MaxPageText      = 1 << 20   // maximum size of the HTML of all posts on a page in bytes
+	maxPostText      = 2000      // maximum length in characters of a long post that is shown without markup
+	maxCachedPages   = 64        // maximum number of pages in the cache
+	maxCachedBytes   = 8 << 20   // maximum size of the cache in bytes
 )
 
 // entry is a feed item, shown as a post on the page of its author.
@@ -70,7 +70,7 @@ type authorView struct {
 	Formats  []shell.FormatLink
 	State    string // state of the feed: "" (normal), "moved", "gone" or "empty"
 	MovedTo  string
-	MovedRef string // the new URL, if it may be a link
+	MovedRef string // MovedTo as the target of a link; "": it is not a web URL
 	Saved    shell.Moment
 }
 

@@ -26,7 +26,7 @@ type Domains interface {
 	Remove(ctx context.Context, user string) (ownhost.Host, error)
 }
 
-// domainRoutes lists the settings of the domain of an author's page.
+// domainRoutes lists the routes of the settings of the domain of an author's page.
 func (s *Pages) domainRoutes() []route.Route {
 	if s.Domains == nil {
 		return nil

@@ -66,16 +66,16 @@ func (w *postWriter) post(i *feed.Item, depth int) entry {
 	return p
 }
 
-// Dated returns the post with the time of its page.
+// Dated returns the post with the time at which the page is rendered.
 func (p entry) Dated(now time.Time) datedPost { return datedPost{p, now} }
 
-// datedPost is a post with the time of the page that shows it.
+// datedPost is a post with the time at which the page is rendered.
 type datedPost struct {
 	entry
 	Now time.Time
 }
 
-// When returns the time of the post for the page.
+// When returns the time of the post, relative to the time of the page.
 func (p datedPost) When() shell.Moment {
 	if p.At.IsZero() {
 		return shell.Moment{Zero: true}
@@ -83,7 +83,7 @@ func (p datedPost) When() shell.Moment {
 	return shell.NewMoment(p.Now, p.At)
 }
 
-// body sets the text of a post from the longest text of the item.
+// body sets the text of a post: the first content of the item that is text, else its summary.
 func (w *postWriter) body(p *entry, i *feed.Item) {
 	t := i.Summary
 	for _, c := range i.Content {

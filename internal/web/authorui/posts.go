@@ -58,7 +58,7 @@ type postsView struct {
 	Counted    string // number of posts, in words
 	All        bool   // the page shows posts of all users
 	Stream     string // URL of the stream of new posts; "": the page is not live
-	OwnPage    bool   // the author is signed in
+	OwnPage    bool   // the signed-in user is the author
 	Reads      bool   // the server has a feed reader
 	Webmention string // path of the endpoint for replies to the post; "": none
 	Replies    repliesView
@@ -120,7 +120,8 @@ func (s *Pages) authored(rw http.ResponseWriter, r *http.Request, user, rest str
 	}
 }
 
-// slashed redirects a URL without a trailing slash to the URL with the slash.
+// slashed reports whether the path ends with a slash. If not, it redirects to the path with a
+// slash.
 func (s *Pages) slashed(rw http.ResponseWriter, r *http.Request) bool {
 	if strings.HasSuffix(r.URL.Path, "/") {
 		return true
@@ -282,7 +283,7 @@ func (s *Pages) addPinned(ctx context.Context, v *postsView, w author.Writer) er
 	return nil
 }
 
-// listView has the common data of pages of posts.
+// listView returns the common data of pages of posts.
 func (s *Pages) listView(r *http.Request, w author.Writer, l postList) (postsView, error) {
 	base := s.BaseURL(r)
 	v := postsView{

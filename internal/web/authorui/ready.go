@@ -22,7 +22,7 @@ const (
 // pageKey identifies a page for visitors without a session.
 type pageKey struct{ path, language, base, site string }
 
-// readyPage is a page in memory, with what a request needs to use it.
+// readyPage is a page in memory, with the data that decides whether a request can use the page.
 type readyPage struct {
 	doc              *documents.Document
 	state            string    // state of the store before the page was rendered

@@ -234,7 +234,7 @@ type pinChoice struct {
 	Chosen bool
 }
 
-// pinChoices is the number of posts in the list of posts to pin.
+// pinChoices is the maximum number of posts in the menu of posts to pin.
 const pinChoices = 50
 
 // pagesPage lists the pages of the user.

@@ -32,9 +32,9 @@ type Site interface {
 
 // Limits of the pages of this file.
 const (
-	maxFound       = 30  // results of a search
-	maxTitles      = 200 // posts in the archive with their titles
-	maxSearchBytes = 200
+	maxFound       = 30  // maximum number of results of a search
+	maxTitles      = 200 // maximum number of posts that the archive lists by title
+	maxSearchBytes = 200 // maximum length of a search query in bytes
 )
 
 // siteView is the common part of all pages of an author.

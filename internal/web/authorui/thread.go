@@ -26,15 +26,15 @@ type Threads interface {
 
 // Limits of a thread on a page.
 const (
-	threadAbove = 10 // replies above a post
+	threadAbove = 10 // maximum number of replies above a post
 )
 
 // threadView has the posts above and below a post.
 type threadView struct {
 	Above   []content.Reply // the first post of the thread comes first
-	Skipped bool            // there are more replies between the first and the second
+	Skipped bool            // the page omits replies between the first and the second post of Above
 	Replies []*content.Reply
-	Part    string // path of the whole thread, if this page shows only a part
+	Part    string // path of the page with the whole thread; "": this page shows the whole thread
 	More    string // URL of the next replies; "": none
 	Feed    string // path of the feed of replies
 	Stream  string // URL of the live stream; "": the page is not live

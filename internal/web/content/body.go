@@ -15,12 +15,12 @@ import (
 
 // Limits for an item on a river page. The river cuts a longer item; the page of the item shows all of it.
 const (
-	maxWholeItem = 1200     // characters of the longest text that is shown whole
+	maxWholeItem = 1200     // maximum length in characters of a text that is shown whole
 	minExcerpt   = 600      // a longer text is cut at the first end of a paragraph after this number of characters
 	maxExcerpt   = 1400     // characters after which a longer text is cut within a paragraph
 	imageWeight  = 150      // an image counts as this number of characters
-	maxPageHTML  = 32 << 10 // bytes of markup processed on a page of fifty items
-	maxItemHTML  = 1 << 20  // bytes of markup processed on the item's own page; a longer text is shown without markup
+	maxPageHTML  = 32 << 10 // maximum size in bytes of an item's markup that a river page processes
+	maxItemHTML  = 1 << 20  // maximum size in bytes of the markup on the item's own page; a longer text is shown without markup
 )
 
 // Body is the text of an item as HTML for a river page.
@@ -297,8 +297,8 @@ func (w *bodyWriter) link(kind, src string) {
 	w.q.out.WriteString(`<a class="play" data-kind="` + kind + `" href="` + html.EscapeString(src) + `" rel="nofollow noopener noreferrer ugc">` + html.EscapeString(words) + "</a>")
 }
 
-// Image returns the HTML of an image according to the image mode. inLink: the image is inside a
-// link.
+// Image returns the HTML of an image according to the image mode; "": the image is a tracking pixel
+// or has an unsafe URL. inLink means that the image is inside a link.
 func (d *BodyRenderer) Image(src, alt, width, height string, inLink bool) string {
 	data := isDataImage(src)
 	here := d.own && strings.HasPrefix(src, "/") && !strings.HasPrefix(src, "//")

@@ -47,7 +47,8 @@ func New(s *shell.Shell, o Options) *Renderer {
 	})}
 }
 
-// NewBodyRenderer returns a renderer for one text. own means that it was written on this server.
+// NewBodyRenderer returns a renderer for one text. own means that the text was written on this
+// server.
 func (s *Renderer) NewBodyRenderer(own bool) *BodyRenderer {
 	return &BodyRenderer{clean: s.Sanitizer(), images: s.ImageMode(), proxy: s.ProxyURL, size: s.sizes.sizeOf, own: own}
 }

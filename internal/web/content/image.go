@@ -22,12 +22,12 @@ import (
 
 // Limits of the image proxy.
 const (
-	MaxImage             = 10 << 20
-	maxCachedImage       = 4 << 20  // bytes; a larger image is not cached
-	maxCacheBytes        = 16 << 20 // bytes in one generation of the cache; there are two
-	maxImageReads        = 16
-	maxImageReadsPerHost = 4
-	maxPendingImages     = 256
+	MaxImage             = 10 << 20 // maximum size of an image in bytes
+	maxCachedImage       = 4 << 20  // maximum size of a cached image in bytes
+	maxCacheBytes        = 16 << 20 // size of one generation of the cache in bytes; there are two generations
+	maxImageReads        = 16       // maximum number of concurrent fetches
+	maxImageReadsPerHost = 4        // maximum number of concurrent fetches from one host
+	maxPendingImages     = 256      // maximum number of images that are fetched or wait for a slot
 	imageTimeout         = 10 * time.Second
 	FailedFor            = time.Minute // a failure is cached for this time
 )
@@ -285,8 +285,7 @@ func (s *Renderer) AllowMedia(rw http.ResponseWriter) {
 	rw.Header().Set("Content-Security-Policy", p)
 }
 
-// ImageMode returns the mode in force: ImagesProxy needs Remote and ImageKey, otherwise it is
-// ImagesOff.
+// ImageMode returns the mode in force. ImagesProxy without Remote or ImageKey counts as ImagesOff.
 func (s *Renderer) ImageMode() string {
 	switch {
 	case s.Images == ImagesDirect:

@@ -12,11 +12,12 @@ import (
 	"cloudburst/internal/media"
 )
 
-// maxCachedSizes is the number of image sizes in one generation of the cache; there are two.
+// maxCachedSizes is the number of image sizes in one generation of the cache; there are two
+// generations.
 const maxCachedSizes = 20_000
 
-// imageSizes caches the sizes of images, so that pages can reserve the space of an image. The key is a
-// hash of its URL. The least recently used generation is dropped first. The zero value is ready.
+// imageSizes caches the sizes of images, so that pages can reserve the space of an image. The keys
+// of the maps are hashes of URLs. The older generation is dropped first. The zero value is ready.
 type imageSizes struct {
 	mu         sync.Mutex
 	young, old map[[16]byte]dimensions
@@ -51,8 +52,8 @@ func dimensionsOf(image []byte) (d dimensions, ok bool) {
 	return dimensions{f.Width, f.Height}, true
 }
 
-// dataImageSize returns the size of the image in a data URL, as HTML attributes; "" if it is not in
-// base64 or cannot be read.
+// dataImageSize returns the size of the image in a data URL, as HTML attributes; "": the data is
+// not in base64, or is not a readable image.
 func dataImageSize(src string) (width, height string) {
 	_, text, found := strings.Cut(src, ";base64,")
 	if !found {

@@ -21,9 +21,9 @@ type File struct {
 }
 
 const (
-	maxPostHTML     = 24 << 10 // bytes of HTML; a longer post is shortened
+	maxPostHTML     = 24 << 10 // maximum size of a post's HTML in bytes; a longer post is shortened
 	maxNodes        = 300      // maximum number of posts within a post
-	maxOpenNodes    = 60       // nodes shown before the rest is folded
+	maxOpenNodes    = 60       // number of nodes after which further nodes are folded
 	maxOwnPageNodes = 20_000   // maximum number of posts within a post on the post's own page
 )
 

@@ -27,7 +27,7 @@ type Reply struct {
 	At       shell.Moment
 	Hidden   bool
 	Write    string // path of the form for a reply; "": none
-	Continue string // URL of the replies below it, which the page does not show
+	Continue string // URL of the page with the replies below this reply; "": this page shows all replies
 	Inside   []*Reply
 
 	key int64
@@ -36,9 +36,9 @@ type Reply struct {
 // Foreign reports whether the reply is on another site.
 func (n *Reply) Foreign() bool { return n.Host != "" }
 
-// NestReplies renders a page of a thread, whose nodes are in the order of their paths, below each
-// other. base is the URL of this server. path is the path of the page that shows a part of the thread;
-// without path, deeper replies have no link. write adds links to the form for a reply.
+// NestReplies renders the nodes of a thread as nested replies. The nodes must be in the order of
+// their paths. base is the URL of this server. path is the path of the page that shows a part of
+// the thread; if it is "", deeper replies have no link. write adds links to the form for a reply.
 func NestReplies(s *Renderer, t conversation.Thread, base, path string, write bool) (top []*Reply) {
 	body := s.NewBodyRenderer(true)
 	body.Heading = 3
@@ -74,7 +74,7 @@ func withoutHidden(list []*Reply) (kept []*Reply) {
 	return kept
 }
 
-// NewReply renders one reply. Without body, the text of a post of this server is left out.
+// NewReply renders one reply. If body is nil, the text of a post of this server is left out.
 func NewReply(body *BodyRenderer, n *conversation.Node, base string, write bool) *Reply {
 	one := &Reply{ID: "r" + strconv.FormatInt(n.ID, 10), Hidden: n.Hidden, key: n.ID, At: DateMoment(n.At)}
 	if n.Hidden {

@@ -71,7 +71,7 @@ func tables(body string) string {
 	return columnHead.ReplaceAllString(body, `<th scope="col"$1>`)
 }
 
-// exampleCloud is the <cloud> element of the pages, as it is in HTML.
+// exampleCloud is the <cloud> element in the documentation, escaped for HTML.
 const exampleCloud = `&lt;cloud domain=&quot;hub.example&quot; port=&quot;5337&quot; path=&quot;/rsscloud/pleaseNotify&quot; registerProcedure=&quot;&quot; protocol=&quot;http-post&quot;/&gt;`
 
 // ownURL replaces the example servers by this server: base is its public URL without a trailing

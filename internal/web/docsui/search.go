@@ -54,7 +54,7 @@ func plain(body string) string {
 	return strings.Join(strings.Fields(sanitize.Text(strings.NewReplacer("</td>", " </td>", "</th>", " </th>", "</li>", " </li>", "</p>", " </p>").Replace(body))), " ")
 }
 
-// maxResults is the number of shown results.
+// maxResults is the maximum number of results on the page.
 const maxResults = 40
 
 // search returns the sections that contain each word of the query, the best first. A word in a
@@ -100,7 +100,8 @@ func (s section) match(p *page, words []string) (result, bool) {
 	return r, true
 }
 
-// around is the number of bytes of a snippet before and after the first word.
+// around is the number of bytes of a snippet before the first found word. The snippet has twice as
+// many bytes from this word on.
 const around = 90
 
 // snippet returns the text around the first word that the section contains, with the words marked.

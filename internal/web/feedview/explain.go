@@ -281,7 +281,7 @@ const (
 )
 
 // checksChart draws the last checks of a feed, their outcomes, and the next check. The shape of a
-// mark shows its meaning, not its colour.
+// mark, not its colour, shows its meaning.
 func checksChart(checks []river.Check, next, now time.Time) template.HTML {
 	if len(checks) > river.KeptChecks {
 		checks = checks[:river.KeptChecks]

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// EndPath is the URL of the one-click unsubscribe of mail programs. They send no cookie
+// EndPath is the path for the one-click unsubscribe of mail programs. Mail programs send no cookie
 // and no Origin of this server, so the token alone authorizes the request.
 const EndPath = "/feeds/notices/end"
 
@@ -89,7 +89,8 @@ func withoutEmpty(lines ...string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
-// endPage asks whether to end forwarding or how often mails should arrive, because mail programs may open links automatically.
+// endPage asks whether to end forwarding or how often mails should arrive. A GET request changes
+// nothing, because mail programs may open links automatically.
 func (s *Pages) endPage(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	l, err := s.River.EndLink(r.Context(), token)
