@@ -46,7 +46,7 @@ type statusView struct {
 	Span     span
 	Charts   []shell.Figure
 	Table    []bucket
-	Reading  *readingNow // nil: no feed reader
+	Reading  *readingNow // nil: no feed reader, or its state is unknown
 }
 
 // bucket is the activity of all nodes in one period.

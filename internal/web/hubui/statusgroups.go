@@ -122,5 +122,5 @@ func attentions(v statusView) (all []attention) {
 	return all
 }
 
-// manyChecksDue is the number of unchecked pings above which the operator should look.
+// manyChecksDue is the number of unchecked pings above which the status page warns the operator.
 const manyChecksDue = 1000

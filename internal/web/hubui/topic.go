@@ -296,7 +296,8 @@ func dueFacts(t hub.Topic, n tally, v shell.View) []fact {
 	return due
 }
 
-// changeCharts draws the last changes of a topic, oldest first; it needs at least two.
+// changeCharts draws the last changes of a topic, oldest first; nil: there are fewer than two
+// changes.
 func changeCharts(changes []change) []shell.Figure {
 	changes = changes[:min(len(changes), topicChanges)]
 	if len(changes) < 2 {
@@ -322,8 +323,8 @@ func changeCharts(changes []change) []shell.Figure {
 	}
 }
 
-// inSeconds returns the unit of the values, ms or s. If the maximum is large, it converts the values from
-// milliseconds to seconds in place.
+// inSeconds returns the unit of the values, ms or s. If the maximum is at least 2,000 ms, it
+// converts the values from milliseconds to seconds in place.
 func inSeconds(all ...[]float64) string {
 	top := 0.0
 	for _, values := range all {

@@ -257,7 +257,7 @@ func (w *rewriter) spread() {
 	}
 }
 
-// run rewrites the tokens from index from up to to. None of the tokens may be a boundary.
+// run rewrites the tokens from index from to index to-1. None of these tokens may be a boundary.
 func (w *rewriter) run(from, to int) string {
 	var lead, tail string
 	for from < to && w.isSpace(from) {

@@ -72,7 +72,7 @@ func (l *Locale) Relative(now, t time.Time) string {
 			d += 30 * time.Minute // round to the nearest hour: 24 h 59 min is 25 h
 		}
 		if d >= 48*time.Hour {
-			return l.Say("in %d days", int(d.Hours()/24)) // 2 or more
+			return l.Say("in %d days", int(d.Hours()/24)) // at least 2, so the format needs no singular
 		}
 		return l.Say("in %s", d.Truncate(time.Second))
 	}
@@ -82,7 +82,7 @@ func (l *Locale) Relative(now, t time.Time) string {
 	case d < 48*time.Hour:
 		return l.Say("%s ago", d.Truncate(time.Second))
 	case d < 7*24*time.Hour:
-		return l.Say("%d days ago", int(d.Hours()/24)) // 2 or more
+		return l.Say("%d days ago", int(d.Hours()/24)) // at least 2, so the format needs no singular
 	}
 	return l.Date(t.UTC(), "2 Jan 2006")
 }

@@ -100,7 +100,7 @@ type listView struct {
 // authorRow is an author in the list.
 type authorRow struct {
 	people.Author
-	Path, Href string // Path is the path of the author's page; Href is the URL of the image, "" for none
+	Path, Href string // path of the author's page; URL of the author's image, "" if there is none
 	Letter     string
 	When       shell.Moment
 	Following  int64 // ID of the feed by which the user follows the author; 0: none
@@ -112,7 +112,7 @@ type authorRow struct {
 // settingsView has the choices of the user about this page.
 type settingsView struct {
 	Listed, ShowFollows, OwnPosts bool
-	Mail, MaySend                 bool // the user sends posts to subscribers; the server can send mail
+	Mail, MaySend                 bool // Mail: the user sends posts to subscribers; MaySend: the server can send mail
 }
 
 func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) {

@@ -21,7 +21,7 @@ var staticFiles embed.FS
 //go:embed worker
 var workerScript embed.FS
 
-// asset is one static file in both encodings.
+// asset is one static file, uncompressed and compressed with gzip.
 type asset struct {
 	contentType   string
 	plain, packed []byte
@@ -40,7 +40,7 @@ type assets struct {
 var loadAssets = sync.OnceValue(func() assets {
 	a := assets{byURL: map[string]asset{}, urls: map[string]string{}}
 	a.light, a.dark = palettes("base.css")
-	entries, _ := fs.ReadDir(staticFiles, "static") // embedded: it exists
+	entries, _ := fs.ReadDir(staticFiles, "static") // cannot fail: the folder is embedded
 	for _, e := range entries {
 		b, _ := staticFiles.ReadFile("static/" + e.Name())
 		sum := sha256.Sum256(b)
@@ -52,7 +52,8 @@ var loadAssets = sync.OnceValue(func() assets {
 	return a
 })
 
-// typeOf does not use the type table of the operating system, which differs between machines.
+// typeOf returns the media type for a file extension. It does not use the type table of the
+// operating system, which differs between machines.
 func typeOf(ext string) string {
 	switch ext {
 	case ".css":

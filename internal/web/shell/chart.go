@@ -56,7 +56,7 @@ func (f Figure) SVG() template.HTML {
 	b.WriteString(`<desc id="` + f.ID + `-d">` + html.EscapeString(f.Desc) + `</desc>`)
 	top := niceMax(f.Highest())
 	if f.Powers || (f.Whole || f.Unit == "") && top < 10 {
-		top = 2 * math.Ceil(top/2) // counts have no halves
+		top = 2 * math.Ceil(top/2) // so that half of top is a whole number
 	}
 	word := axisNumber
 	if f.Powers {
@@ -109,8 +109,8 @@ func (f Figure) Highest() float64 {
 	return top
 }
 
-// niceMax returns the smallest of 1, 2, 3, 4, 5, 6, 8, 10 × 10ⁿ that is at least top; half of it is a
-// round number too.
+// niceMax returns the smallest of 1, 2, 3, 4, 5, 6, 8, 10 × 10ⁿ that is at least top. Half of the
+// result is a round number too.
 func niceMax(top float64) float64 {
 	if top <= 0 {
 		return 1
@@ -164,7 +164,7 @@ func bars(b *strings.Builder, s Series, top float64) {
 	}
 }
 
-// pointRadius is the radius of a value between two gaps, large enough to be seen.
+// pointRadius is the radius of the dot for a value between two gaps.
 const pointRadius = 3.2
 
 // curve connects neighbouring values; a value between two gaps is a dot.

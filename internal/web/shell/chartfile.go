@@ -18,7 +18,7 @@ type Chart struct {
 	Marks  []ChartMark // on the horizontal axis
 }
 
-// ChartSeries is a list of evenly spaced values; NaN is a gap. A chart has at most two.
+// ChartSeries is a list of evenly spaced values; NaN is a gap. A chart has at most two series.
 type ChartSeries struct {
 	Name   string
 	Values []float64
@@ -67,7 +67,7 @@ func ChartFile(title string, charts []Chart) string {
 	return b.String()
 }
 
-// powerNumber writes ten to the power of v with a unit prefix.
+// powerNumber writes ten to the power of v with a unit prefix: "10k" for 4.
 func powerNumber(v float64) string {
 	units := []string{"", "k", "M", "G", "T", "P", "E"}
 	i := int(math.Floor(v / 3))

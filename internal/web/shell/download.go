@@ -9,9 +9,9 @@ import (
 // downloadIdle is the longest pause in a download.
 const downloadIdle = 30 * time.Second
 
-// SendFile sends a file of a media type under a name. An error of write before its first byte is an
-// error page; a later one ends the connection, because a normal end would make the truncated file
-// look complete.
+// SendFile sends a file with the media type kind under the given name. If write fails before its
+// first byte, the client receives an error page. A later error ends the connection, because a
+// normal end would make the truncated file look complete.
 func (s *Shell) SendFile(rw http.ResponseWriter, r *http.Request, kind, name string, write func(io.Writer) error) {
 	out := &download{rw: rw, kind: kind, name: name}
 	err := write(out)

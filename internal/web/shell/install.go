@@ -17,8 +17,9 @@ import (
 	"cloudburst/internal/web/locale"
 )
 
-// ReaderHeader names whose page a response is, for the service worker. It is a hash of the user and
-// one of the session, 12 hexadecimal digits each, and missing without a session.
+// ReaderHeader is the name of the header that identifies the reader of a page for the service
+// worker. The value is a hash of the user and a hash of the session, 12 hexadecimal digits each.
+// Without a session, the header is missing.
 const ReaderHeader = "Cloudburst-Reader"
 
 // installRoutes lists what makes the site an app: manifest, service worker, offline page and share
@@ -113,7 +114,7 @@ func workerFiles() []string {
 
 // worker is the script of the service worker, with its version and its files.
 var worker = sync.OnceValue(func() asset {
-	script, _ := workerScript.ReadFile("worker/serviceworker.js") // embedded: it exists
+	script, _ := workerScript.ReadFile("worker/serviceworker.js") // cannot fail: the file is embedded
 	urls := loadAssets().urls
 	files := []string{"/offline"}
 	for _, name := range workerFiles() {
@@ -131,7 +132,7 @@ func contentVersion(script []byte) string {
 	sum := sha256.New()
 	sum.Write(script)
 	sum.Write([]byte(strings.Join(slices.Sorted(maps.Values(loadAssets().urls)), "\n")))
-	entries, _ := fs.ReadDir(templateFiles, "templates") // embedded: it exists
+	entries, _ := fs.ReadDir(templateFiles, "templates") // cannot fail: the folder is embedded
 	for _, e := range entries {
 		b, _ := templateFiles.ReadFile("templates/" + e.Name())
 		sum.Write(b)
@@ -140,8 +141,8 @@ func contentVersion(script []byte) string {
 	return hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
-// serveWorker serves the service worker. Browsers look for a new one at every visit, so caches must
-// ask each time.
+// serveWorker serves the service worker. Browsers look for a new service worker at every visit, so
+// caches must revalidate the script each time.
 func (s *Shell) serveWorker(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Service-Worker-Allowed", "/")
 	serve(rw, r, worker(), "no-cache")

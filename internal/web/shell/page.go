@@ -41,14 +41,14 @@ var parsePages = sync.OnceValue(func() map[string]pages {
 // parseInto adds the embedded templates with these names to t, translated.
 func parseInto(t *template.Template, l *locale.Locale, names ...string) *template.Template {
 	for _, name := range names {
-		source, _ := templateFiles.ReadFile("templates/" + name + ".html") // embedded: it exists
+		source, _ := templateFiles.ReadFile("templates/" + name + ".html") // cannot fail: the file is embedded
 		template.Must(t.New(name + ".html").Parse(l.Translate(name+".html", string(source))))
 	}
 	return t
 }
 
-// untranslated are the pages of the documentation. Their texts are English in every language, and the
-// pages say so.
+// untranslated are the pages of the documentation. Their texts are English in every language, and
+// the pages declare English as their language.
 var untranslated = []string{"docs", "guide"}
 
 func newPages(l *locale.Locale) pages {
@@ -209,8 +209,8 @@ func acceptsGzip(r *http.Request) bool {
 	return documents.Weight(r.Header.Values("Accept-Encoding"), "gzip") > 0
 }
 
-// pack compresses at the fastest level with a pooled writer, because a new one is much larger than
-// a page.
+// pack compresses at the fastest level with a pooled writer, because a new writer needs much more
+// memory than a page.
 func (s *Shell) pack(b []byte) []byte {
 	z, ok := s.packers.Get().(*gzip.Writer)
 	if !ok {
@@ -225,7 +225,7 @@ func (s *Shell) pack(b []byte) []byte {
 	return out.Bytes()
 }
 
-// compress cannot fail: it writes to memory with a valid level.
+// compress compresses b with gzip. It cannot fail: it writes to memory with a valid level.
 func compress(b []byte, level int) []byte {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, level)
@@ -259,7 +259,7 @@ func (s *Shell) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	s.Problem(rw, r, status, heading, s.Locale(r).Words(Sentence(fault.Message(err))))
 }
 
-// LogFailure logs errors of the server. The client sees its own mistakes on the page.
+// LogFailure logs an error with a status of at least 500. The client sees other errors on the page.
 func (s *Shell) LogFailure(r *http.Request, err error, status int) {
 	if status >= 500 {
 		s.Logger().Error("cannot show the page", "path", r.URL.Path, "err", err)

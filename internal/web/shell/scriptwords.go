@@ -7,8 +7,8 @@ import (
 	"cloudburst/internal/web/locale"
 )
 
-// scriptWords returns a block of JSON with the texts of the scripts in a language, by their English text.
-// English pages have none, because the scripts contain it.
+// scriptWords returns a block of JSON with the texts of the scripts in a language, by their English
+// text. English pages have no such block, because the scripts contain the English texts.
 func scriptWords(l *locale.Locale) template.HTML {
 	if l.IsEnglish() {
 		return ""

@@ -54,7 +54,7 @@ type Options struct {
 
 	// ClientAddr returns the client address of a request, behind proxies too. Nil: the TCP peer.
 	ClientAddr   func(*http.Request) netip.Addr
-	MaxListeners int           // live streams at once [5,000]; further clients are asked to retry
+	MaxListeners int           // maximum number of concurrent live streams [5,000]; further clients are asked to retry
 	Heartbeat    time.Duration // interval of heartbeats on a quiet stream [15 s]
 }
 
@@ -71,7 +71,7 @@ type Shell struct {
 	assets    assets
 	listening atomic.Int64
 	readSlots chan struct{} // a slot for each request that reads a saved document
-	packers   sync.Pool     // of *gzip.Writer
+	packers   sync.Pool     // pool of *gzip.Writer
 }
 
 // New returns the shell of a server.
@@ -83,7 +83,7 @@ func New(o Options) *Shell {
 	s.packers.New = func() any {
 		z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 		if err != nil {
-			return nil // the level is valid
+			return nil // never happens: the level is valid
 		}
 		return z
 	}

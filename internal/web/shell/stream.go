@@ -8,7 +8,8 @@ import (
 	"cloudburst/internal/live"
 )
 
-// ServeLive begins a stream, and run writes it until it returns. The number of streams is limited.
+// ServeLive opens a live stream. run writes the stream until run returns. If MaxListeners streams
+// are open, the client receives status 503.
 func (s *Shell) ServeLive(rw http.ResponseWriter, r *http.Request, run func(out *live.Stream) error) {
 	limit := int64(s.MaxListeners)
 	if limit <= 0 {
@@ -34,7 +35,7 @@ func (s *Shell) ServeLive(rw http.ResponseWriter, r *http.Request, run func(out 
 	}
 }
 
-const MinPause = 200 * time.Millisecond // minimum interval between two reads
+const MinPause = 200 * time.Millisecond // minimum interval between two reads of the store for live pages
 
 // UntilStopped returns a context that ends when the program stops or cancel is called.
 func (s *Shell) UntilStopped() (ctx context.Context, cancel context.CancelFunc) {

@@ -13,14 +13,14 @@ import (
 
 // palette has the colours of the style sheet for light or dark.
 type palette struct {
-	text  string            // its declarations
+	text  string            // declarations of the colours
 	color map[string]string // "paper" to "#fbf9f4"
 }
 
-// palettes reads the colours of both modes from a style sheet, which is their only definition.
+// palettes reads the colours of both modes from a style sheet, the only place that defines them.
 func palettes(file string) (light, dark palette) {
 	rootRule, variable := regexp.MustCompile(`(?s):root \{(.*?)\}`), regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{3,6});`)
-	css, _ := staticFiles.ReadFile("static/" + file) // embedded: it exists
+	css, _ := staticFiles.ReadFile("static/" + file) // cannot fail: the file is embedded
 	read := func(rule []byte) palette {
 		p := palette{color: map[string]string{}}
 		for _, m := range variable.FindAllSubmatch(rule, -1) {

@@ -38,7 +38,8 @@ type Moment struct {
 	now, at time.Time
 }
 
-// In returns m with its texts in a language. Moments that read alike are equal.
+// In returns m with its texts in a language. The results of two moments with the same texts are
+// equal.
 func (m Moment) In(l *locale.Locale) Moment {
 	return Moment{ISO: m.ISO, Exact: m.exactIn(l), Text: m.in(l), Zero: m.Zero}
 }
@@ -72,7 +73,7 @@ func (m Moment) As(text string) Moment {
 	return m
 }
 
-// in is Text in a language.
+// in returns the text of m in a language.
 func (m Moment) in(l *locale.Locale) string {
 	if m.Zero || m.now.IsZero() {
 		return l.Words(m.Text)
@@ -80,7 +81,7 @@ func (m Moment) in(l *locale.Locale) string {
 	return l.Relative(m.now, m.at)
 }
 
-// exactIn is Exact in a language.
+// exactIn returns the exact time of m in a language.
 func (m Moment) exactIn(l *locale.Locale) string {
 	if m.at.IsZero() {
 		return m.Exact
@@ -126,7 +127,8 @@ func ShortURL(address string) string {
 	return strings.TrimPrefix(s, "www.")
 }
 
-// HostOf returns the host of a callback, and its port if there is one. Pages show no other part of it.
+// HostOf returns the host of a callback, and its port if there is one. Pages show no other part of
+// a callback.
 func HostOf(callback string) string {
 	u, err := url.Parse(callback)
 	if err != nil || u.Host == "" {
