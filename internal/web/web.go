@@ -59,9 +59,9 @@ type Web struct {
 	Done     <-chan struct{}  // closed when the program stops: streams end; nil: never
 
 	Accounts     AllAccounts        // nil: no accounts and no account pages
-	Authors      accountui.Authors  // nil: no feeds are hosted here
+	Authors      accountui.Authors  // nil: this server hosts no feeds
 	Audience     accountui.Audience // nil: readers are not counted
-	Registration func() bool        // whether registration is open, at /signup; nil: closed
+	Registration func() bool        // reports whether registration at /signup is open; nil: registration is closed
 	Apps         accountui.Apps     // reads the metadata of client programs; nil: no sign-in for programs
 	// Rels are the links on users' pages by which programs find the sign-in endpoints: rel and path
 	// of each.
@@ -70,12 +70,12 @@ type Web struct {
 	Administration *adminui.Options // nil: no pages of administrators
 
 	Posts    AllPosts        // nil: users cannot write posts
-	Files    writerui.Files  // files of posts; nil: none are hosted
+	Files    writerui.Files  // files of posts; nil: this server hosts no files
 	Moves    accountui.Moves // imports and exports authors; nil: authors cannot be exported or imported
 	Replies  AllReplies      // replies from other sites; nil: the server receives no replies
 	Sent     writerui.Sent   // webmentions of posts; set if Replies is set
 	Mentions writerui.Mentions
-	// MentionsOff has what the operator has turned off for all authors.
+	// MentionsOff has the settings that the operator has turned off for all authors.
 	MentionsOff author.Mentions
 	Threads     AllThreads         // threads of posts; nil: posts have no threads
 	People      peopleui.Directory // list of the authors; nil: the server has no such list

@@ -19,7 +19,7 @@ type Options struct {
 	Profiles     Profiles    // nil: users cannot write posts
 	Groups       Groups      // nil: there is only the default group
 	Audience     Audience    // nil: readers are not counted
-	Registration func() bool // whether registration is open, at /signup; nil: closed
+	Registration func() bool // reports whether registration at /signup is open; nil: registration is closed
 	Apps         Apps        // reads the metadata of client programs; nil: programs cannot request access
 	Moves        Moves       // exports and imports authors; nil: authors cannot be exported or imported
 }

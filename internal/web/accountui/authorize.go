@@ -24,7 +24,7 @@ type Apps interface {
 type authorizeView struct {
 	shell.View
 	Name, URL, Logo string // name, URL and logo of the program; the URL is its client_id
-	To              string // redirect URI, if its origin differs from that of the client_id; else ""
+	To              string // redirect URI, if its origin differs from the origin of the client_id; else ""
 	Me              string
 	Unread          string // reason why the metadata could not be read; "": it was read
 	Plain           bool   // the program does not use PKCE

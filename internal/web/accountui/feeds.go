@@ -44,7 +44,7 @@ type hosted struct {
 	CanAdd    bool   // the document names neither a cloud nor a hub, and the server can add its own cloud
 	Notice    string // further notes for the author
 
-	To, ToError string // new URL of the feed, as typed
+	To, ToError string // new URL of the feed as typed, and its error message
 }
 
 // finding is a piece of advice about the document.

@@ -21,7 +21,7 @@ type hintsView struct {
 	Wrong                               string
 }
 
-// chosen is an option of a list.
+// chosen is an option of a list in the form, and whether it is selected.
 type chosen struct {
 	Name string
 	On   bool

@@ -17,7 +17,7 @@ import (
 type credentials struct {
 	Name, NameError   string
 	PasswordError     string
-	Token, TokenError string // setup token for creating the first account
+	Token, TokenError string // setup token for creating the first account, and its error message
 	Invite            string // secret of an invitation
 	Next              string // path of the page after signing in; "": the page that home returns
 	Wrong             string // error that belongs to no single field

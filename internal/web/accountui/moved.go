@@ -118,7 +118,7 @@ func (s importPages) showMoved(rw http.ResponseWriter, r *http.Request, status i
 		v.Lead = map[string]string{
 			transfer.PhaseCheck: "The file is being checked.", transfer.PhaseFiles: "Images and other files are being imported.", transfer.PhasePosts: "Posts are being imported.",
 		}[m.phase]
-		if !m.confirmed { // the user has not started the import: the result is a preview
+		if !m.confirmed { // the import has not started: the file is still being previewed
 			v.Lead = "The file is being checked."
 		}
 	case m.discarded:

@@ -76,7 +76,7 @@ type move struct {
 	waiting    bool // the preview is complete and waits for the decision; nothing is stored
 	confirmed  bool // the user started the import after the preview
 	finished   bool
-	discarded  bool // finished without an import
+	discarded  bool // the file was discarded before its import
 	res        transfer.Result
 	urls       []byte // old and new URLs as compressed CSV
 	err        error

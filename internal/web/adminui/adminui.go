@@ -40,7 +40,7 @@ type Subscriptions interface {
 	Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error)
 }
 
-// Hub removes subscriptions and returns the removed ones.
+// Hub removes subscriptions and returns the removed subscriptions.
 type Hub interface {
 	Remove(ctx context.Context, keys []hub.Key, via string) ([]hub.Subscription, error)
 }

@@ -31,7 +31,7 @@ type domainRow struct {
 	Name, User  string
 	URL         string // URL of the author's page; "": the domain is not in use
 	InUse       bool
-	Since       shell.Moment // when the author entered the domain, or when the domain was verified
+	Since       shell.Moment // when the domain was verified; if the domain is not in use, when the author entered it
 	TLS         bool         // this server has a certificate for the domain
 	Certificate shell.Moment // when the certificate expires; zero if CertError is set or the certificate is pending
 	HasEnd      bool

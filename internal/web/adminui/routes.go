@@ -152,7 +152,7 @@ func (s *Pages) fields(rw http.ResponseWriter, r *http.Request) (field func(name
 	return func(name string) string { return shell.FormValue(form, name) }, true
 }
 
-// refused logs an error and returns the status of the page that shows it next to its form.
+// refused logs an error and returns the status of the page that shows the error next to its form.
 func (s *Pages) refused(rw http.ResponseWriter, r *http.Request, err error) int {
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)

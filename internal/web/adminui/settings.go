@@ -30,7 +30,7 @@ type settingRow struct {
 	ID         string        // ID of the field, for its label
 	Current    string        // the value that the program uses
 	From       string        // where the value comes from, in words
-	Overridden bool          // an administrator changed it at run time
+	Overridden bool          // an administrator changed the value at run time
 	By         string        // administrator who made the change at run time
 	At         shell.Moment  // time of that change
 	Options    []settingKind // menu entries for Choices

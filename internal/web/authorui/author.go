@@ -23,7 +23,7 @@ import (
 
 // Limits of an author's page.
 const (
-	feedPostsPerPage = 50        // posts of a hosted feed on a page; older posts are on the next page
+	feedPostsPerPage = 50        // number of posts of a hosted feed on a page; older posts are on the next page
 	maxNestedPosts   = 200       // maximum number of nested posts on a page in total
 	MaxPostDepth     = 4         // maximum number of levels of nested posts
 	maxPostHTML      = 256 << 10 // maximum size of a post's HTML in bytes; a longer post is shown without markup
@@ -35,7 +35,7 @@ const (
 
 // entry is a feed item, shown as a post on the page of its author.
 type entry struct {
-	ID      string // ID of its HTML element
+	ID      string // ID of the post's HTML element
 	Title   string
 	Href    string // URL of the post; "": the post is on this page only
 	At      time.Time
@@ -61,7 +61,7 @@ type authorPage struct {
 
 type authorView struct {
 	shell.View
-	Page     *authorPage // nil if there is nothing to show
+	Page     *authorPage // nil: the page has no posts to show
 	Name     string      // name of the user
 	Path     string      // path of the page
 	Self     string      // URL of the page
@@ -185,7 +185,7 @@ func headLinks(user string, f author.Feed, all []shell.FormatLink) []shell.Forma
 	for _, hint := range []string{".xml", ".atom", ".json"} {
 		i := slices.IndexFunc(all, func(l shell.FormatLink) bool { return l.Hint == hint })
 		if i < 0 || all[i].Type == kind || hint == ".xml" && kind != "application/atom+xml" && kind != "application/feed+json" {
-			continue // every other type of a saved feed is a version of RSS
+			continue // the feed is already in the list: a saved type other than Atom and JSON Feed is a version of RSS
 		}
 		links = append(links, all[i])
 	}

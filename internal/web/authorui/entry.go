@@ -25,7 +25,7 @@ type postWriter struct {
 
 func (w *postWriter) post(i *feed.Item, depth int) entry {
 	p := entry{ID: postID(i.ID), Title: wordsOf(i.Title, 300), At: moment0(i)}
-	if n := w.ids[p.ID]; n > 0 { // the same item twice
+	if n := w.ids[p.ID]; n > 0 { // another item of the page has the same ID
 		p.ID += "-" + strconv.Itoa(n)
 	}
 	w.ids[postID(i.ID)]++

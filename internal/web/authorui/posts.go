@@ -23,7 +23,7 @@ const postsPerPage = 20
 
 // postList selects the posts of a page.
 type postList struct {
-	User         string // "": all users
+	User         string // name of the author; "": all users
 	Category     string // category in its folded spelling; "": all categories
 	Since, Until time.Time
 	Path         string // path of the first page of the list
@@ -46,7 +46,7 @@ type postsView struct {
 	Base   string             // URL of this server
 	About  string             // description for link previews
 	Image  string             // image for link previews
-	Type   string             // type for Open Graph
+	Type   string             // Open Graph type of the page
 	Style  string             // stylesheet of the author; "": none
 	Hub    string
 	Older  string // URL of older posts; "": none

@@ -14,8 +14,8 @@ import (
 // Limits of the pages in memory.
 const (
 	maxReadyBytes = 32 << 20
-	// briefLife is how long a page is kept that shows a line of another post above a reply. The line
-	// can change while the state of the store stays the same.
+	// briefLife is the maximum time for which a page stays in memory if it shows a line of another
+	// post above a reply. This line can change while the state of the store stays the same.
 	briefLife = 30 * time.Second
 )
 

@@ -31,13 +31,13 @@ type repliesView struct {
 
 // othersView lists the people with the same reaction, such as a like.
 type othersView struct {
-	Class string // microformats class
-	Words string // "Liked by"
+	Class string // microformats class, such as "u-like"
+	Words string // heading, such as "Liked by"
 	List  []replyView
 }
 
 type replyView struct {
-	Name, Href   string // author; Href is "" without a page
+	Name, Href   string // name of the author, and the URL of their page; Href "": unknown
 	Source, Host string // URL and host of the page with the reply
 	Title, Text  string
 	At           shell.Moment

@@ -29,7 +29,7 @@ const (
 	maxPageForm   = 3*author.MaxPageSource + shell.FormOverhead
 )
 
-// Routes lists the stylesheets of authors, and the settings of their pages.
+// Routes lists the routes of the authors' stylesheets and of the settings of the authors' pages.
 func (s *Pages) Routes() []route.Route {
 	if s.Site == nil {
 		return nil
@@ -55,7 +55,7 @@ func (s *Pages) Routes() []route.Route {
 	)
 }
 
-// readForm reads a form of at most the size of its route.
+// readForm reads a form of at most maxPageForm bytes. The route of the form can have a lower limit.
 func readForm(rw http.ResponseWriter, r *http.Request) (url.Values, error) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxPageForm)
 	if err := r.ParseForm(); err != nil {
@@ -64,7 +64,8 @@ func readForm(rw http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return r.PostForm, nil
 }
 
-// siteTabs returns the settings of an author's page.
+// siteTabs returns the tabs of the settings of an author's page. path is the path of the current
+// tab.
 func (s *Pages) siteTabs(path string) []menuItem {
 	all := []menuItem{{Title: "Profile", Href: "/account/author"}, {Title: "Design", Href: designPath}, {Title: "Pages", Href: pagesPath}}
 	if s.Domains != nil {

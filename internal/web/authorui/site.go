@@ -30,7 +30,7 @@ type Site interface {
 	Search(ctx context.Context, user, text string, limit int) ([]author.Post, error)
 }
 
-// Limits of the pages of this file.
+// Limits of the search and of the archive.
 const (
 	maxFound       = 30  // maximum number of results of a search
 	maxTitles      = 200 // maximum number of posts that the archive lists by title
@@ -108,7 +108,7 @@ func (v postsView) IsHome() bool { return !v.All && v.List.Words == "" && v.List
 
 func stylePath(user, hash string) string { return "/static/author/" + user + "/" + hash + ".css" }
 
-// styleFile serves the stylesheet of an author. Its name contains a hash of its content.
+// styleFile serves the stylesheet of an author. The file name contains a hash of the content.
 //
 // spec:cloudburst#author-style
 func (s *Pages) styleFile(rw http.ResponseWriter, r *http.Request) {

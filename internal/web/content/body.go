@@ -17,7 +17,7 @@ import (
 const (
 	maxWholeItem = 1200     // maximum length in characters of a text that is shown whole
 	minExcerpt   = 600      // a longer text is cut at the first end of a paragraph after this number of characters
-	maxExcerpt   = 1400     // characters after which a longer text is cut within a paragraph
+	maxExcerpt   = 1400     // number of characters after which a longer text is cut within a paragraph
 	imageWeight  = 150      // an image counts as this number of characters
 	maxPageHTML  = 32 << 10 // maximum size in bytes of an item's markup that a river page processes
 	maxItemHTML  = 1 << 20  // maximum size in bytes of the markup on the item's own page; a longer text is shown without markup
@@ -33,14 +33,14 @@ type Body struct {
 type BodyRenderer struct {
 	clean  *sanitize.Sanitizer
 	images string                  // ImagesProxy, ImagesDirect or ImagesOff
-	proxy  func(url string) string // URL of the image on this server
+	proxy  func(url string) string // returns the URL of an image on this server
 	own    bool                    // the text was written on this server, so paths refer to this server
 
 	// Heading is the level of the first heading of a text, 1 to 6. 0 means 2 for a whole text, else 3.
 	// Later headings have this level or a lower one, and skip no level.
 	Heading int
 
-	size    func(url string) (width, height string) // dimensions of an image that this server has read; "": unknown
+	size    func(url string) (width, height string) // returns the dimensions of an image that this server has read; "": unknown
 	Unsized []string                                // proxied images without known dimensions
 }
 

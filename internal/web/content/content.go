@@ -37,7 +37,7 @@ type Renderer struct {
 	Options
 	images    imageCache
 	sizes     imageSizes
-	Sanitizer func() *sanitize.Sanitizer // created on first use
+	Sanitizer func() *sanitize.Sanitizer // returns the sanitizer, which is created on first use
 }
 
 // New returns a renderer for pages in the shell s.

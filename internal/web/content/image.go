@@ -73,8 +73,8 @@ func (s *Renderer) imageSignature(address string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:18])
 }
 
-// ServeImage serves an image of an item through this server, so that its publisher receives no data
-// about the reader.
+// ServeImage serves an image of an item through this server, so that the publisher of the image
+// receives no data about the user.
 func (s *Renderer) ServeImage(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	from, sign := q.Get("u"), q.Get("s")
@@ -238,7 +238,7 @@ func (c *imageCache) acquire(ctx context.Context, address string) (leave func(),
 	}
 }
 
-// fetchImage fetches an image; nil on failure.
+// fetchImage fetches an image; nil: the fetch failed, or the content is not an image.
 func (s *Renderer) fetchImage(ctx context.Context, address string) *cachedImage {
 	res, err := s.Remote.Get(ctx, fetch.Request{URL: address, Accept: "image/avif,image/webp,image/png,image/jpeg,image/gif;q=0.9,*/*;q=0.1"})
 	if err != nil || !res.OK() || len(res.Body) > MaxImage {

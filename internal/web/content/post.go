@@ -29,7 +29,7 @@ const (
 
 // PostView is a post for a page.
 type PostView struct {
-	ID      string // ID of its HTML element
+	ID      string // ID of the post's HTML element
 	Number  int64
 	Title   string
 	Path    string // path of the page of the post
@@ -40,7 +40,7 @@ type PostView struct {
 	Cut     bool          // the text was shortened; its page shows all of it
 	Lang    string
 	Nodes   []NodeView
-	Link    string // page that the post is about
+	Link    string // URL of the page that the post is about; "": none
 	Reply   *ReplyView
 	Tags    []TagView
 	Files   []FileView
@@ -227,7 +227,8 @@ func (w *PostRenderer) files(user string, list []author.Enclosure) (all []FileVi
 	return all
 }
 
-// Card renders the preview of a page that a post links to. It returns nil if c is nil.
+// Card renders the preview of a page that a post links to. It returns nil if c is nil or has no
+// valid URL.
 func (w *PostRenderer) Card(c *author.Card) *CardView {
 	if c == nil || !shell.IsWebURL(c.URL) {
 		return nil
@@ -263,8 +264,8 @@ type WriterView struct {
 	Title    string
 	Blurb    []string
 	Link     string
-	Avatar   string // URL that this page may load; "": none
-	Photo    string // original URL
+	Avatar   string // URL of the avatar that this page may load; "": none
+	Photo    string // original URL of the avatar; "": none
 	Path     string
 	Language string
 }

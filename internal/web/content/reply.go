@@ -16,11 +16,11 @@ const ReplyLevels = 4
 
 // Reply is a reply on a page.
 type Reply struct {
-	ID       string // ID of its HTML element
-	Name     string // name of its author
-	Profile  string // URL of its author; "": none
-	Href     string // URL of its page
-	Host     string // host of its page if the reply is on another site, else ""
+	ID       string // ID of the reply's HTML element
+	Name     string // name of the reply's author
+	Profile  string // URL of the reply's author; "": none
+	Href     string // URL of the reply
+	Host     string // host of the reply if it is on another site, else ""
 	Title    string
 	HTML     template.HTML
 	Text     string

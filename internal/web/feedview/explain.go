@@ -19,7 +19,7 @@ type Explanation struct {
 	Notes      []string
 	Considered []considered
 	Checks     []checkRow
-	Chart      template.HTML // "": not enough data
+	Chart      template.HTML // chart of the last checks; "": there are too few checks
 	Push       []pushRow
 	Trust      string
 }
@@ -40,7 +40,7 @@ type checkRow struct {
 	Text      string
 	Took      string
 	Cause     string
-	Asked     string // conditional or full request, and why
+	Asked     string // kind of the request, conditional or full, and its reason
 	Status    string
 	Items     string // new and changed items
 	Bytes     string
@@ -100,7 +100,7 @@ func effectWords(e polling.Effect) string {
 	return shell.CleanText(string(e), 40)
 }
 
-// causeWords names the cause of a check. Only a notification of a hub counts as a push of a hub.
+// causeWords describes the cause of a check. Only a notification of a hub is described as a push.
 func causeWords(c river.Check) string {
 	switch c.Cause {
 	case polling.Poll:

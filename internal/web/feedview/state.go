@@ -88,7 +88,7 @@ func Badges(f *river.Source, now time.Time) (all []Badge, why string) {
 
 // Next is the next check of a feed.
 type Next struct {
-	Words string // the label of At, or the whole text
+	Words string // label of At; if no time is known, the whole text
 	At    shell.Moment
 	Why   string // reason for the time, as one clause; "": none
 }

@@ -19,7 +19,7 @@ type linkView struct {
 	Lines  []string
 	Action string // path of the form; "": the page has no form
 	Button string
-	Field  string // hidden field of the form: the token of the link
+	Field  string // name of a hidden field of the form with the value "yes"; "": none
 	// Digests are the choices of how often mails arrive, for a form with the same Action; nil: no form.
 	Digests []digestChoice
 }
@@ -115,7 +115,7 @@ func (s *Pages) endPage(rw http.ResponseWriter, r *http.Request) {
 // spec:cloudburst#forwarding-unsubscribe
 func (s *Pages) doEnd(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
-	// Mail programs send either form encoding; an unreadable field counts as missing.
+	// Mail programs send a form in either encoding. A field that cannot be read counts as missing.
 	r.Body = http.MaxBytesReader(rw, r.Body, shell.FormOverhead)
 	if r.PostFormValue("allow") == "yes" {
 		l, err := s.River.AllowForwarding(r.Context(), token)

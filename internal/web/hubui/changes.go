@@ -169,7 +169,7 @@ type changesView struct {
 	Query         changesQuery
 	Runs          []changeRun
 	Total         int64
-	Newest        bool   // the first page, which is live
+	Newest        bool   // the page is the first page, which is live
 	Stream        string // URL of the live lines after the first row
 	Older, Newer  string // URLs of the neighbouring pages; "": none
 	First         string // URL of the newest page

@@ -16,8 +16,8 @@ import (
 )
 
 // changesStream sends the recent changes live as server-sent events. The id of an event is its
-// cursor; a client that reconnects with Last-Event-ID, or connects with since=, first receives the
-// changes that it missed. Data is the change as JSON, or with as=html the line of the page.
+// cursor. A client that sends Last-Event-ID or since= first receives the changes that it missed.
+// The data is the change as JSON, or with as=html the line of the page.
 func (s *Pages) changesStream(rw http.ResponseWriter, r *http.Request) {
 	q := parseChangesQuery(r.URL.Query())
 	if q.PlaceError != "" {

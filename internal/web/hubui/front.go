@@ -45,7 +45,7 @@ type hubView struct {
 	shell.RegistrationLife
 }
 
-// Protocols whose elements the page of the hub shows, as with= names them.
+// Values of the URL parameter with, which selects the protocol whose elements the page shows.
 const (
 	withRSSCloud = "rsscloud"
 	withWebSub   = "websub"

@@ -34,8 +34,8 @@ type Options struct {
 	Tick     func(ctx context.Context) (at time.Time, url string, err error)
 	Warnings func() []string // sentences for the status page; nil: none
 
-	Accounts FirstAccount             // nil: no accounts
-	Reading  Reading                  // nil: no feed reader
+	Accounts FirstAccount             // nil: the server has no accounts
+	Reading  Reading                  // nil: the server has no feed reader
 	ReaderOf func(user string) string // returns the reader name of a user in the river; nil: both names are the same
 }
 

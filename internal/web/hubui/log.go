@@ -140,7 +140,7 @@ type logView struct {
 	Query        logQuery
 	Kinds        []kind
 	Rows         []row
-	Newest       bool   // the first page, which is live
+	Newest       bool   // the page is the first page, which is live
 	Stream       string // URL of the live events after the first row
 	Older, Newer string // URLs of the neighbouring pages; "": none
 	First        string // URL of the newest page

@@ -19,9 +19,9 @@ const (
 	streamMissed = 5000 // maximum number of stored events for a client that reconnects; a client that missed more reloads the page
 )
 
-// stream sends the log live as server-sent events. The id of an event is node:seq; a client that
-// reconnects with Last-Event-ID, or connects with since=, first receives the events that it missed
-// from the store. Data is the public event as JSON, or with as=html the line of the log.
+// stream sends the log live as server-sent events. The id of an event is node:seq. A client that
+// sends Last-Event-ID or since= first receives the events that it missed. The data is the public
+// event as JSON, or with as=html the line of the log.
 func (s *Pages) stream(rw http.ResponseWriter, r *http.Request) {
 	q := parseLogQuery(r.URL.Query())
 	if q.bad() {

@@ -38,7 +38,7 @@ type tailReader struct {
 	leave func()
 }
 
-// tailWork reads the list from the arrival of the first client to the departure of the last.
+// tailWork reads the recent changes while there is at least one client.
 type tailWork struct {
 	*Pages
 	ready func() // begin calls ready once it knows the end of the list

@@ -13,7 +13,7 @@ type change struct {
 	Version          int64
 	At               time.Time // when the hub found the version
 	Notified, Failed int
-	Took             time.Duration // from the change to the last notification of the first round
+	Took             time.Duration // time from the change to the last notification of the first round
 }
 
 // changesOf groups notify events by version. Events and versions are in order, the newest first. A retry is a notify event

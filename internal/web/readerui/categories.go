@@ -26,7 +26,7 @@ type categoryRow struct {
 	ID, Name    string
 	Feeds       locale.Text
 	Public      bool
-	River       string // URL of the user's river of the category
+	River       string // URL of the category in the user's river
 	Feed        string // path of the public feed; "": the category is private
 	Page, OPML  string
 	Address     string // full URL of Page

@@ -21,7 +21,7 @@ func (s *base) displaySettingsOf(r *http.Request) displaySettings {
 	return displaySettings{p, !p.NoMarks, !p.NoMarks && !p.NoCounts}
 }
 
-// Classes returns the classes of the river's element.
+// Classes returns the CSS classes of the element that contains the river.
 func (d displaySettings) Classes() string {
 	var all []string
 	add := func(prefix, value string) {

@@ -42,7 +42,7 @@ type itemContent struct {
 	// The parts before rendering.
 	Authors  []string
 	Tags     []string
-	Comments string // URL
+	Comments string // URL of the comments; "": none
 	Via      string // title of the feed from which the item was taken
 	Language string
 	Body     template.HTML
@@ -97,7 +97,7 @@ type riverFile struct {
 	Name, Href string
 	Note       string        // duration and size
 	Kind       string        // "audio", "video" or ""
-	Image      template.HTML // HTML of an image
+	Image      template.HTML // image as HTML; "": the file is not an image
 }
 
 // riverPost is an item for one reader. It holds everything that its HTML depends on, and is the key of
@@ -105,8 +105,8 @@ type riverFile struct {
 type riverPost struct {
 	*itemContent
 	ID, Seq   int64
-	At        int64  // Unix milliseconds
-	Published int64  // Unix milliseconds of the publication
+	At        int64  // position of the item in the river, in Unix milliseconds
+	Published int64  // time of the publication, in Unix milliseconds
 	Group     string // key of the group: the same for all items that one check of a feed brought
 	First     bool   // the item is the first of its group on the page
 	Own       bool   // the user may mark the item
@@ -377,9 +377,9 @@ func mediaKind(mediaType, address string) string {
 
 // riverDay is the part of a river page with the items of one day.
 type riverDay struct {
-	Name  string // "Today"
-	Date  string // 2026-11-20
-	Long  string // Friday, 20 November 2026
+	Name  string // such as "Today"
+	Date  string // such as "2026-11-20"
+	Long  string // such as "Friday, 20 November 2026"
 	Posts []riverPost
 }
 

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	riverBuffer          = 256             // maximum number of new items that wait for the tail
+	riverBuffer          = 256             // maximum number of arrivals of new items that wait for riverWork
 	maxPendingPieces     = 32              // maximum number of events that wait for one client
 	MaxMissedItems       = 200             // maximum number of stored items for a client that reconnects; a client that missed more reloads the page
 	riverOverlap         = 5 * time.Second // maximum delay between the Seq of an item and its commit
-	maxConcurrentLookups = 4               // maximum number of scopes read at the same time
+	maxConcurrentLookups = 4               // maximum number of channels whose items are read at the same time
 )
 
 // riverTail sends new items to all clients. Clients with the same scope share one read and one

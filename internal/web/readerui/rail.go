@@ -184,7 +184,7 @@ func (s *riverPages) addRailFeeds(v *riverView, feeds []river.RailFeed, counts b
 	}
 }
 
-// drawn returns link with the icon of its feed.
+// drawn returns link with the icon and the letter of its feed.
 func (s *riverPages) drawn(link railFeed, f *river.RailFeed) railFeed {
 	link.Icon, link.Letter = s.icon(f.Icon), initial(link.Name)
 	return link

@@ -31,7 +31,7 @@ type riverQuery struct {
 	Source   int64
 	Starred  bool
 	Unread   bool
-	Text     string // as typed
+	Text     string // search text as typed
 	Before   river.Place
 	Wrong    string // the error of an invalid filter
 }

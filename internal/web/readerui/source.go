@@ -24,7 +24,7 @@ type sourceView struct {
 	Part    sourcePart
 	Tabs    []categoryLink
 	Row     sourceRow
-	Live    bool // hubs push changes
+	Live    bool // a hub pushes changes of the feed
 	About   aboutSource
 	Private bool
 	Why     string // the state in one sentence; "": nothing is wrong
@@ -48,7 +48,7 @@ type sourcePart string
 
 // The pages about a feed, as in their URLs.
 const (
-	partItems     sourcePart = "items" // at the URL of the feed itself
+	partItems     sourcePart = "items" // the page at the URL of the feed itself
 	partSettings  sourcePart = "settings"
 	partDiagnosis sourcePart = "diagnosis"
 )
@@ -304,7 +304,7 @@ func rankOf(first bool) int {
 	return 1
 }
 
-// doSettings saves title, categories and interval.
+// doSettings saves the title, the categories, the interval and the choice of the full text.
 func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, form, err := readSourceForm(rw, r)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 type addForm struct {
 	URL, URLError string
 	Title         string
-	Category      string // one of Categories
-	New           string // a new category
+	Category      string // chosen category, one of Categories; "": none
+	New           string // name of a new category; "": none
 	Categories    []string
 	Every         string
 	Intervals     []feedview.Interval

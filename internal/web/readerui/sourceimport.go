@@ -56,7 +56,7 @@ func (s *followPages) showImport(rw http.ResponseWriter, r *http.Request, reader
 
 // importForm holds the sent values of the form: a list, or the URL of a list.
 type importForm struct {
-	doc           io.Reader // nil: no file
+	doc           io.Reader // the list; nil: no file was sent
 	url, category string
 	follow        bool
 }
@@ -240,7 +240,7 @@ func (f *importForm) set(name string, value []byte) {
 type importedView struct {
 	followView
 	Known    bool // the result is still stored
-	Working  bool // in progress
+	Working  bool // the import is in progress
 	At, Of   int  // imported feeds, and feeds of the list
 	Done     river.Imported
 	Lead     string

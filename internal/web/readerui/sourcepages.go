@@ -59,7 +59,7 @@ type sourcesView struct {
 	followView
 	Total   int
 	Begins  bool // the user follows no feed, or only the test feed
-	Broken  int  // feeds on the page that are failing or gone
+	Broken  int  // number of feeds on the page that are failing or gone
 	Undo    *shell.UndoBar
 	Problem string // error of a form
 	Query   sourceQuery

@@ -37,10 +37,10 @@ type riverView struct {
 	Shared  string // path of the public page of this category; "": the category is private, or the page is not of one category
 	Feeds   int64  // number of followed feeds, in total or in the category
 	Formats []categoryDoc
-	Unread  int64          // unread items in the scope of the page
+	Unread  int64          // number of unread items in the scope of the page
 	Undo    *shell.UndoBar // undoes the last marking
 	Message string         // result of the last action
-	Welcome bool           // the user follows only defaults and has written nothing: the page shows the first steps
+	Welcome bool           // the page shows the first steps: the user follows only the default feeds and has written nothing
 	Steps   firstSteps
 }
 

@@ -11,7 +11,7 @@ import (
 
 // firstSteps is the data of the cards for a new user.
 type firstSteps struct {
-	User    string // "": signed out
+	User    string // name of the user; "": signed out
 	Follows int    // number of followed feeds; 0: none, or only the default feeds
 	Wrote   bool
 	Writes  bool // writing is possible

@@ -31,7 +31,7 @@ type asset struct {
 // name.
 type assets struct {
 	byURL map[string]asset
-	urls  map[string]string // "base.css" to "/static/base.1a2b3c4d5e6f.css"
+	urls  map[string]string // key: name, such as "base.css"; value: path, such as "/static/base.1a2b3c4d5e6f.css"
 
 	light, dark palette // colours of base.css
 }

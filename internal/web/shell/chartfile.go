@@ -15,7 +15,7 @@ type Chart struct {
 	Desc   string // text alternative
 	Powers bool   // the values are exponents of ten
 	Series []ChartSeries
-	Marks  []ChartMark // on the horizontal axis
+	Marks  []ChartMark // marks on the horizontal axis
 }
 
 // ChartSeries is a list of evenly spaced values; NaN is a gap. A chart has at most two series.

@@ -39,6 +39,6 @@ type UndoBar struct {
 	Action string // path of the form
 	Fields []NamedValue
 	Words  string
-	Href   string // public page of the post; "": none
+	Href   string // URL of the public page of the post; "": none
 	Until  Moment
 }

@@ -23,7 +23,7 @@ const FormTimeout = 90 * time.Second
 // ReadForm reads a posted form; an error means that no field is valid.
 func ReadForm(rw http.ResponseWriter, r *http.Request) (rsscloud.Form, error) {
 	rc := http.NewResponseController(rw)
-	_ = rc.SetWriteDeadline(time.Now().Add(FormTimeout)) // if it cannot be set, the server's default applies
+	_ = rc.SetWriteDeadline(time.Now().Add(FormTimeout)) // if the deadline cannot be set, the server's default applies
 	form, err := rsscloud.ReadForm(r)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "%s Nothing was done.", ErrorText(err))

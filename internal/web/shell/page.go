@@ -103,17 +103,17 @@ func newPages(l *locale.Locale) pages {
 type View struct {
 	Title    string
 	Heading  string
-	Front    bool   // the front page
-	SignIn   bool   // a page to sign in
-	Docs     bool   // a page of the documentation
+	Front    bool   // this is the front page
+	SignIn   bool   // this is a page to sign in
+	Docs     bool   // this is a page of the documentation
 	OwnKeys  bool   // the page loads the keyboard shortcuts itself, as a river does
-	Script   string // module of this page, "" for none
+	Script   string // name of the script of this page; "": none
 	Sections []section
 	Theme    string // path of the style sheet with the user's colours; "": the default colours
 	Wide     bool   // the page has tables and charts, and is 64 rem wide
 	Bare     bool   // the page belongs to an author: it has no bar of the server
 	Version  string
-	Feed     string // the feed that this page is about; "": none
+	Feed     string // URL of the feed that this page is about; "": none
 	Now      time.Time
 	Lang     *locale.Locale // language of the page; nil: English
 	Accounts bool           // sign-in is possible
@@ -121,7 +121,7 @@ type View struct {
 	Readers  bool           // readers of hosted feeds are counted
 	Writes   bool           // users can write posts
 	People   bool           // the authors are listed at /people
-	User     string         // the signed-in user; "": signed out
+	User     string         // name of the signed-in user; "": signed out
 	// Administrator means that the signed-in user is an administrator, for the entry of the menu.
 	Administrator bool
 	Rels          [][2]string

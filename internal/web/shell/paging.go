@@ -8,7 +8,8 @@ import (
 	"cloudburst/internal/event"
 )
 
-// FormatCursor writes a cursor for a URL; ParseCursor reads it, and "" as the zero cursor.
+// FormatCursor writes a cursor for a URL. ParseCursor is the inverse; it reads "" as the zero
+// cursor.
 func FormatCursor(c event.Cursor) string {
 	return strconv.FormatInt(c.At, 10) + "." + strconv.FormatInt(c.Node, 10) + "." + strconv.FormatInt(c.Seq, 10)
 }

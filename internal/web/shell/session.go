@@ -19,7 +19,7 @@ type sessionKey struct{}
 type visit struct {
 	once    sync.Once
 	session account.Session // the zero value: signed out
-	err     error           // the lookup failed
+	err     error           // error of the lookup; nil: the lookup succeeded
 }
 
 // RenewVisit returns r without its cached session; the next use looks it up again.
@@ -100,8 +100,8 @@ func (s *Shell) cookieName(r *http.Request) string {
 	return plainCookie
 }
 
-// SetSessionCookie sets the cookie for the longest life of a session; the store knows if it ended
-// earlier. An empty value deletes the cookie.
+// SetSessionCookie sets the cookie for the longest life of a session. If the session ends earlier,
+// the store rejects the cookie. An empty value deletes the cookie.
 func (s *Shell) SetSessionCookie(rw http.ResponseWriter, r *http.Request, value string) {
 	c := &http.Cookie{Name: s.cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: s.IsSecure(r), SameSite: http.SameSiteLaxMode, MaxAge: int(account.SessionLife / time.Second)}
 	if value == "" {
@@ -130,8 +130,8 @@ func (s *Shell) CallerOf(r *http.Request) account.Caller {
 	return account.Caller{Addr: s.CallerAddr(r), Via: "page"}
 }
 
-// LocalPath returns next if it is a path of this server, else other. Browsers read a backslash as a
-// slash and ignore control characters.
+// LocalPath returns next if it is a path of this server, else other. It rejects backslashes and
+// control characters: browsers read a backslash as a slash and ignore control characters.
 func LocalPath(next, other string) string {
 	if len(next) > 2048 || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.Contains(next, `\`) {
 		return other
@@ -147,7 +147,7 @@ func LocalPath(next, other string) string {
 	return next
 }
 
-const ConcurrentReadings = 2 // a parsed document needs many times its size in memory
+const ConcurrentReadings = 2 // maximum number of documents that are parsed at the same time; a parsed document needs many times its size in memory
 
 // WaitForReading waits for a slot to read a document.
 func (s *Shell) WaitForReading(ctx context.Context) (leave func(), err error) {

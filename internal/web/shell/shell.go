@@ -44,7 +44,7 @@ type Options struct {
 	Log      *slog.Logger     // nil: slog.Default
 	Done     <-chan struct{}  // closed when the program stops: streams end; nil: never
 
-	Sessions Sessions // nil: no accounts
+	Sessions Sessions // nil: the server has no accounts
 	// Rels are the links on users' pages by which programs find the sign-in endpoints: rel and path
 	// of each.
 	Rels [][2]string

@@ -14,7 +14,7 @@ import (
 // palette has the colours of the style sheet for light or dark.
 type palette struct {
 	text  string            // declarations of the colours
-	color map[string]string // "paper" to "#fbf9f4"
+	color map[string]string // key: name of a colour, such as "paper"; value: colour, such as "#fbf9f4"
 }
 
 // palettes reads the colours of both modes from a style sheet, the only place that defines them.
@@ -40,7 +40,8 @@ func palettes(file string) (light, dark palette) {
 // light or dark if it is fixed.
 var tintNamePattern = regexp.MustCompile(`^(?:([a-z]+)\.)?([0-9a-f]{6})?(-light|-dark)?\.css$`)
 
-// StyleSheetOf returns the path of the colours of an author's page; "": those of its theme.
+// StyleSheetOf returns the path of the colours of an author's page; "": the page has the colours of
+// its theme.
 func StyleSheetOf(l author.Look) string {
 	name := strings.TrimPrefix(l.Accent, "#")
 	if l.Theme != "" {
@@ -63,7 +64,7 @@ func DesignPath(d author.Design) string { return loadAssets().url(designFile(d))
 
 func designFile(d author.Design) string { return "design-" + string(d) + ".css" }
 
-// serveTint serves an author's style sheet; its name has all parameters.
+// serveTint serves an author's style sheet. The name of the file contains all parameters.
 func (s *Shell) serveTint(rw http.ResponseWriter, r *http.Request) {
 	m := tintNamePattern.FindStringSubmatch(r.PathValue("file"))
 	if m == nil {
@@ -79,7 +80,7 @@ func (s *Shell) serveTint(rw http.ResponseWriter, r *http.Request) {
 		light, dark = palettes(designFile(author.Design(m[1])))
 	}
 	css := "html:root{" + light.tint(accent) + "}@media(prefers-color-scheme:dark){html:root{" + dark.tint(accent) + "}}"
-	switch m[3] { // paper is light
+	switch m[3] { // a fixed mode applies to the screen only; a printed page is always light
 	case "-light":
 		css = "@media screen{html:root{color-scheme:light;" + light.text + light.tint(accent) + "}}"
 	case "-dark":
@@ -110,7 +111,7 @@ func (p palette) tint(accent string) string {
 	for step := range 21 {
 		if mixed := c.mix(ink, float64(step)/20); worst(mixed) >= minContrast {
 			on, _ := rgbOf(p.color["on-sky"])
-			if contrast(mixed, on) < minContrast { // for the text of buttons
+			if contrast(mixed, on) < minContrast { // the text of a button has the colour on-sky; paper replaces it if it is not readable
 				on, _ = rgbOf(p.color["paper"])
 			}
 			return "--sky:" + mixed.String() + ";--on-sky:" + on.String() + ";"

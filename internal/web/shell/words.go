@@ -30,9 +30,9 @@ func FormatDuration(d time.Duration) string { return locale.English().Duration(d
 
 // Moment is a time for a page.
 type Moment struct {
-	ISO   string // for the datetime attribute
-	Exact string // for the title
-	Text  string // relative to the time of the page
+	ISO   string // value of the datetime attribute
+	Exact string // value of the title attribute
+	Text  string // distance from the time of the page, in words
 	Zero  bool
 
 	now, at time.Time
@@ -193,7 +193,8 @@ func ProtocolName(protocol string) string {
 	return CleanText(protocol, 20)
 }
 
-// Paragraphs splits plain text at empty lines.
+// Paragraphs splits plain text at empty lines. cut reports that the text was longer than limit
+// bytes and was cut.
 func Paragraphs(s string, limit int) (all []string, cut bool) {
 	if len(s) > limit {
 		s, cut = s[:limit], true

@@ -180,7 +180,7 @@ func (s *Pages) postRow(ctx context.Context, p author.Post, v postsView) postRow
 	return row
 }
 
-// wordsOfPost returns the text of a post in lists.
+// wordsOfPost returns the title or the first words of a post, for lists.
 func wordsOfPost(p author.Post) string {
 	text := p.Title
 	if text == "" {

@@ -63,6 +63,6 @@ type Files interface {
 	// Describe returns type and length of a file on this server or another one. The messages of its
 	// faults are for users.
 	Describe(ctx context.Context, address string) (author.Enclosure, error)
-	// Path is the path of the file, "/USER/media/<16 hex>/<name>".
+	// Path returns the path of the file, "/USER/media/<16 hex>/<name>".
 	Path(f author.File) string
 }

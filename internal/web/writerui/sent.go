@@ -15,7 +15,7 @@ import (
 // Sent is the interface to the webmentions of posts for the pages; *conversation.Sender implements it.
 type Sent interface {
 	List(ctx context.Context, q conversation.SentQuery) ([]conversation.Sent, error)
-	// Again makes the failed webmentions of a post due.
+	// Again schedules the failed webmentions of a post for a new attempt. It returns their number.
 	Again(ctx context.Context, user string, post int64) (int, error)
 }
 

@@ -25,7 +25,7 @@ import (
 type writeView struct {
 	shell.View
 	Form    postForm
-	State   author.State // "": new
+	State   author.State // state of the post; "": a new post
 	Wrong   wrongs
 	Message string // result of the last action
 	Undo    *shell.UndoBar
@@ -98,7 +98,7 @@ func (v writeView) ShortRule() string {
 	case rules.ShortWarn:
 		return v.Say("Short posts: %d characters, warn", v.Rules.Most)
 	}
-	return "" // signed out
+	return "" // nobody is signed in
 }
 
 // EmptyCard returns an empty link preview, which write.js uses as a template.

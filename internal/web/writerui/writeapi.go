@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// previewTimeout limits the request for the type of a file on another server.
+// previewTimeout is the maximum duration of a request for the type of a file on another server.
 const previewTimeout = 8 * time.Second
 
 // editorResponse is the JSON reply to write.js.

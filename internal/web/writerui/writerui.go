@@ -16,12 +16,12 @@ type Options struct {
 	Posts    Posts
 	Versions Versions
 	Rules    Rules
-	Files    Files // files of posts; nil: none are hosted
+	Files    Files // files of posts; nil: this server hosts no files
 	Accounts Passwords
 	Replies  Replies  // replies from other sites; nil: the server receives no replies
 	Sent     Sent     // webmentions of posts; set if Replies is set
 	Mentions Mentions // settings of authors about webmentions; set if Replies is set
-	// MentionsOff has what the operator has turned off for all authors.
+	// MentionsOff has the settings that the operator has turned off for all authors.
 	MentionsOff author.Mentions
 	// Card reads the preview of the page at a URL. The messages of its faults are for users. Nil:
 	// no previews.
