@@ -141,7 +141,7 @@ func findings(doc []byte, f author.Feed, address string, now time.Time) (all []f
 			pushless = true
 			continue
 		}
-		if len(all) == maxFindings || a.Rule == "self-missing" && f.AddCloud && f.Push != author.PushNoPlace { // the server adds the self link together with its cloud
+		if len(all) == maxFindings || a.Rule == "self-missing" && f.AddCloud && f.Push != author.PushNoPlace { // no advice about the self link, because the server adds it together with its cloud
 			continue
 		}
 		one := finding{Finding: a}

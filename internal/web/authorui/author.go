@@ -185,7 +185,7 @@ func headLinks(user string, f author.Feed, all []shell.FormatLink) []shell.Forma
 	for _, hint := range []string{".xml", ".atom", ".json"} {
 		i := slices.IndexFunc(all, func(l shell.FormatLink) bool { return l.Hint == hint })
 		if i < 0 || all[i].Type == kind || hint == ".xml" && kind != "application/atom+xml" && kind != "application/feed+json" {
-			continue // the feed is already in the list: a saved type other than Atom and JSON Feed is a version of RSS
+			continue // skip a format that is already in the list; each saved type other than Atom and JSON Feed is a version of RSS
 		}
 		links = append(links, all[i])
 	}

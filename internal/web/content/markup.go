@@ -28,7 +28,7 @@ type tagRewriter struct {
 type markupTag struct {
 	name  string
 	end   bool
-	void  bool // written as <x/>
+	void  bool // the tag is written as <x/>
 	attrs []markupAttr
 }
 

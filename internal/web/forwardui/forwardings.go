@@ -236,7 +236,7 @@ func (s *Pages) doAdd(rw http.ResponseWriter, r *http.Request, reader string) {
 	})
 }
 
-// followed returns an error unless the reader follows a feed.
+// followed returns fault.NotFound if the reader does not follow the feed with the given ID.
 func (s *Pages) followed(ctx context.Context, reader string, id int64) error {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, SourceID: id, Limit: 1})
 	if err == nil && len(list) == 0 {

@@ -15,7 +15,7 @@ import (
 
 // row is one event as a line of the log.
 type row struct {
-	ID        string // node:seq
+	ID        string // ID of the event, "node:seq"
 	Tag       string
 	Kind      string
 	Bad       bool

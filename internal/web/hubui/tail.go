@@ -44,7 +44,7 @@ type tailWork struct {
 	ready func() // begin calls ready once it knows the end of the list
 
 	last event.Cursor              // the newest line read
-	seen map[eventKey]event.Cursor // key: line that is at most tailOverlap older than the newest line
+	seen map[eventKey]event.Cursor // key: line that was read and is at most 2*tailOverlap older than the newest line
 }
 
 // join adds a client. After it returns nil, every new line arrives on the client's channel; lines

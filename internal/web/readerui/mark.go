@@ -70,8 +70,8 @@ func itemIDs(values []string) (ids []int64, err error) {
 	return ids, nil
 }
 
-// doRead marks all items as read that arrived before the page was rendered. The form selects a
-// feed, a category, or the whole river.
+// doRead marks all items as read that arrived before its page was rendered. The form limits this to
+// a feed or a category, or names none for the whole river.
 func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return

@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// itemsOfFeed is the number of items in the feed of a category.
+// itemsOfFeed is the maximum number of items in the feed of a category.
 const itemsOfFeed = 50
 
 // public serves a page of a public category. While the category is private, its signed-in owner
