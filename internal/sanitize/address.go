@@ -8,13 +8,13 @@ import (
 // maxImage is the maximum length, in bytes, of a data: URL of an image.
 const maxImage = 64 << 10
 
-// scheme returns u without characters that browsers ignore, and its scheme in lowercase ("" without
-// one). ok is false if u has a colon that a browser could take for the end of a scheme, but no
-// valid scheme before it.
+// scheme returns u without the characters that browsers ignore, and the scheme of u in lowercase.
+// name is "" for a relative URL. ok is false if u has a colon that a browser could read as the end
+// of a scheme, but the text before the colon is not a valid scheme.
 func scheme(u string) (clean, name string, ok bool) {
 	visible := isVisible(u)
 	if visible && isWebURL(u) {
-		return u, "https", true // or http, which is equally safe
+		return u, "https", true // the scheme can also be http, which the callers treat like https
 	}
 	clean = u
 	if !visible {
@@ -57,7 +57,8 @@ func withoutControls(r rune) rune {
 	return r
 }
 
-// safeLink returns u as a link target. ok is false if its scheme is not allowed.
+// safeLink returns u as a link target, without the characters that browsers ignore. It returns
+// false if the scheme of u is not allowed.
 func safeLink(u string) (string, bool) {
 	u, name, ok := scheme(u)
 	if !ok {
@@ -93,8 +94,8 @@ func safeSource(u string, allowData bool) (string, bool) {
 	return "", false
 }
 
-// isRasterImage reports whether a data: URL is a small raster image. SVG is excluded because it can
-// contain scripts.
+// isRasterImage reports whether the data: URL u contains a raster image and has at most maxImage
+// bytes. SVG is excluded because it can contain scripts.
 func isRasterImage(u string) bool {
 	if len(u) > maxImage {
 		return false
@@ -117,7 +118,8 @@ func isRasterImage(u string) bool {
 	return true
 }
 
-// safeSet returns a srcset. ok is false unless all its URLs are safe.
+// safeSet returns the srcset with normalized separators. It returns false if the srcset has no URLs
+// or an unsafe URL.
 func safeSet(set string) (string, bool) {
 	var out []string
 	for _, one := range splitSet(set) {
@@ -134,7 +136,7 @@ func safeSet(set string) (string, bool) {
 }
 
 // splitSet splits a srcset into pairs of a URL and a descriptor, such as "2x". A URL ends at white
-// space; trailing commas do not belong to it.
+// space; trailing commas do not belong to the URL.
 func splitSet(set string) (all [][2]string) {
 	const space = " \t\n\f\r"
 	for {
@@ -153,7 +155,7 @@ func splitSet(set string) (all [][2]string) {
 			continue
 		}
 		what, set, _ = strings.Cut(set, ",")
-		if what = strings.TrimSpace(what); isDescriptor(what) { // browsers ignore other descriptors too
+		if what = strings.TrimSpace(what); isDescriptor(what) { // drop a URL with another descriptor, as browsers do
 			all = append(all, [2]string{u, what})
 		}
 	}

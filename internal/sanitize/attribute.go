@@ -10,22 +10,22 @@ type valueKind uint8
 
 const (
 	noValue     valueKind = iota
-	plainValue            // any text
-	flagValue             // boolean attribute
-	linkValue             // URL of a link
-	sourceValue           // URL that is loaded without a click
+	plainValue            // the value is any text
+	flagValue             // the attribute is boolean; its value is ignored
+	linkValue             // the value is the URL of a link
+	sourceValue           // the value is a URL that browsers load without a click
 	sourceSetValue
 	styleValue
-	targetValue // target
-	relValue    // rel
+	targetValue // the value of target is the name of a window
+	relValue    // the value of rel is a list of link types
 )
 
 // attribute is an allowed attribute.
 type attribute struct {
-	name      string // as written
+	name      string // name in the case that the output uses
 	valueKind valueKind
-	on        trait // allowed on elements with one of these traits; 0: on all
-	seen      uint8 // unique number among the attributes of its namespace
+	on        trait // elements with one of these traits may have the attribute; 0: all elements
+	seen      uint8 // number of the attribute, unique in its namespace
 }
 
 // attributeTable holds the allowed attributes of HTML, SVG and MathML by lowercase name.
@@ -36,7 +36,7 @@ type attributeTable struct{ html, svg, math *nameTable[attribute] }
 
 var attributes = attributeTable{htmlAttributes(), svgAttributes(), mathAttributes()}
 
-// forElement returns the table for an element.
+// forElement returns the table for the namespace of e.
 func (t *attributeTable) forElement(e *element) *nameTable[attribute] {
 	switch {
 	case e.is(svg):
@@ -96,7 +96,8 @@ func svgAttributes() *nameTable[attribute] {
 	return m
 }
 
-// xlinkHref is the name of href in SVG 1.1. The tag also declares the prefix, for XML parsers.
+// xlinkHref is the name of href in SVG 1.1. A tag with this attribute also declares the prefix
+// xlink, as XML parsers require.
 const (
 	xlinkHref        = "xlink:href"
 	xlinkDeclaration = "xmlns:xlink"
@@ -118,7 +119,8 @@ func mathAttributes() *nameTable[attribute] {
 	return m
 }
 
-// seenSet records the attributes of a tag. The first of each name is used.
+// seenSet is the set of attributes that a tag already has. Later attributes of the same name are
+// dropped.
 type seenSet [4]uint64
 
 func (s *seenSet) add(n uint8) (was bool) {
@@ -135,7 +137,8 @@ type keptAttribute struct {
 	written     bool // the value is already escaped
 }
 
-// allowedAttribute returns the attribute key of e, or nil if it is not allowed or a duplicate.
+// allowedAttribute returns the attribute with the lowercase name key. It returns nil if e must not
+// have this attribute or if seen already contains it.
 func allowedAttribute(e *element, seen *seenSet, key string) *attribute {
 	a := attributes.forElement(e).get(key)
 	if a == nil || a.on != 0 && !e.is(a.on) || seen.add(a.seen) {
@@ -144,13 +147,13 @@ func allowedAttribute(e *element, seen *seenSet, key string) *attribute {
 	return a
 }
 
-// keep returns the allowed part of an attribute of e.
+// keep returns the allowed part of an attribute of e, or false if the attribute must be dropped.
 func (z *Sanitizer) keep(e *element, a *attribute, value string) (keptAttribute, bool) {
 	ok := true
 	switch a.valueKind {
 	case linkValue:
 		value, ok = safeLink(value)
-		ok = ok && (value != "" || !isLinkTarget(a.name)) // an empty target is the page that shows the text
+		ok = ok && (value != "" || !isLinkTarget(a.name)) // an empty href would link to the page that displays the text
 	case flagValue:
 		value = a.name
 	case sourceValue:
@@ -164,8 +167,8 @@ func (z *Sanitizer) keep(e *element, a *attribute, value string) (keptAttribute,
 		value = safeStyle(value, e.is(svg))
 		ok = value != ""
 	case targetValue:
-		// Other names could be windows of other pages. A _blank window has no opener, unless
-		// rel=opener adds it.
+		// Other target names could select windows of other pages. The page in a _blank window
+		// cannot access its opener, unless the link has rel=opener.
 		ok = strings.EqualFold(value, "_blank") && z.o.LinkRel == ""
 		value = "_blank"
 	case relValue:
@@ -180,7 +183,8 @@ func (z *Sanitizer) keep(e *element, a *attribute, value string) (keptAttribute,
 	return keptAttribute{a.name, value, a.valueKind, false}, ok
 }
 
-// safeRel returns the words of rel without opener, which lets the linked page access this one.
+// safeRel returns the words of a rel attribute without opener, which would let the linked page
+// access the page with the link. It returns false if no word remains.
 func safeRel(value string) (string, bool) {
 	if isTidyRel(value) {
 		return value, true
@@ -202,13 +206,14 @@ func isTidyRel(value string) bool {
 	return true
 }
 
-// mentionsAddress reports whether the value of a drawing attribute may contain a reference, such as
-// url(...).
+// mentionsAddress reports whether the value of an attribute of SVG or MathML may contain a
+// reference, such as url(...).
 func mentionsAddress(v string) bool {
 	return strings.ContainsAny(v, `\:`) || strings.Contains(strings.ToLower(v), "url")
 }
 
-// appendTag appends the start tag of e. next returns its attributes one by one.
+// appendTag appends the start tag of e. Each call of next returns one attribute of the tag and
+// whether another attribute follows.
 func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value string, more bool)) []byte {
 	var seen seenSet
 	var space [12]keptAttribute
@@ -229,8 +234,8 @@ func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value st
 	return z.appendKept(out, e, all, hasTarget)
 }
 
-// appendKept appends the start tag of e with the given attributes. hasTarget means that one is a
-// link target.
+// appendKept appends the start tag of e with the given attributes. hasTarget reports whether one of
+// the attributes is a link target.
 func (z *Sanitizer) appendKept(out []byte, e *element, all []keptAttribute, hasTarget bool) []byte {
 	out = append(append(out, '<'), e.name...)
 	switch {
@@ -245,7 +250,8 @@ func (z *Sanitizer) appendKept(out []byte, e *element, all []keptAttribute, hasT
 	if e.is(svg) && slices.ContainsFunc(all, func(k keptAttribute) bool { return k.name == xlinkHref }) {
 		all = append(all, keptAttribute{xlinkDeclaration, xlinkSpace, plainValue, false})
 	}
-	// The HTML parser sorts some attributes, so all are sorted.
+	// The HTML parser sorts some attributes. All attributes are sorted here, so that parsing the
+	// output does not change their order.
 	slices.SortFunc(all, func(a, b keptAttribute) int { return strings.Compare(a.name, b.name) })
 	for i := range all {
 		k := &all[i]

@@ -8,31 +8,31 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The builder writes the allowed part of a text and closes every element by the rules of browsers:
-// which elements end others, what a table needs, which formatting continues after a paragraph. A
-// parser then has nothing to repair. Repairs could change the meaning of the markup at the second
-// parse, or make it grow.
+// The builder writes the allowed part of a text and closes every element by the rules of browsers.
+// The rules define which elements end other elements, which parts a table needs, and which
+// formatting continues after a paragraph. A parser then has nothing to repair. Repairs could change
+// the meaning of the markup, or make the markup longer, each time a program parses it.
 
-// builder is one run over a text.
+// builder holds the state of one run over a text.
 type builder struct {
 	z       *Sanitizer
 	out     []byte
 	stack   []open
-	pending []open // formatting to reopen, in the order of opening; a nil element is a marker
+	pending []open // formatting elements to reopen, in the order of opening; an entry with a nil element is a marker
 	seq     int
 	credit  int // bytes that reopened formatting may still add
 	silent  int // number of open elements whose text is dropped
 	skip    string
 	fresh   bool // the last token was a <pre> start tag
-	preAt   int  // where the content of the last pre begins in out
+	preAt   int  // index in out where the content of the last <pre> begins; -1: none
 }
 
 // open is an open element.
 type open struct {
 	e        *element
-	from, to int // where its start tag is in the output
+	from, to int // the start tag is builder.out[from:to]
 	seq      int
-	ended    bool // has an end tag, and ends with its last open child
+	ended    bool // the element has an end tag in the source, and ends after its last open child
 }
 
 // balance returns the allowed part of s, properly nested.
@@ -49,14 +49,15 @@ func (z *Sanitizer) balance(s string) string {
 	return string(b.out)
 }
 
-// formattingCredit is the number of bytes, plus the length of the text, that reopened formatting may
-// add.
+// formattingCredit plus the length of the text is the maximum number of bytes that reopened
+// formatting adds to the output.
 const formattingCredit = 4096
 
-// unambiguous returns s with two constructs as text about which parsers disagree.
+// unambiguous escapes two constructs in s that parsers interpret differently: CDATA sections, and a
+// last "<" that comparison finds.
 func unambiguous(s string) string {
-	// XML parsers show the content of CDATA sections; browsers treat it as a comment up to the
-	// first ">". Escape it, so that the content counts as text.
+	// XML parsers show the content of CDATA sections; browsers treat a section as a comment up to
+	// the first ">". Escape the start of each section, so that the content counts as text.
 	s = strings.ReplaceAll(s, "<![CDATA[", "&lt;![CDATA[")
 	if i := comparison(s); i >= 0 {
 		s = s[:i] + "&lt;" + s[i+1:]
@@ -65,7 +66,8 @@ func unambiguous(s string) string {
 }
 
 // read processes the tokens of s until enough returns true, and returns the length of the processed
-// part. It calls enough after a text and after a tag whose content is ordinary; nil: never.
+// part. It calls enough after each token, except after a start tag for which token returns false.
+// If enough is nil, read processes all of s.
 func (b *builder) read(s string, enough func() bool) (n int) {
 	t := html.NewTokenizer(strings.NewReader(s))
 	for {
@@ -136,7 +138,7 @@ func (b *builder) token(t *html.Tokenizer, closed bool) bool {
 		}
 		return false
 	case "iframe", "noembed", "noframes", "noscript":
-		t.NextIsNotRawText() // their content is meant for programs without scripts or frames
+		t.NextIsNotRawText() // read their content as markup; it is for programs without scripts or frames
 		if name == "iframe" && b.skip == "" && b.silent == 0 {
 			b.frame(attributesOf(t, more))
 		}
@@ -200,7 +202,7 @@ func (b *builder) start(name string, next func() (string, string, bool), closed 
 	} else {
 		if b.inTable() {
 			if e.name != "table" && !e.is(void) {
-				return // it cannot contain rows: its content gets its own cell
+				return // skip the tag, because e cannot contain rows; its content gets a cell of its own
 			}
 			if e.name == "table" {
 				b.popTo(b.lastTable())
@@ -214,11 +216,11 @@ func (b *builder) start(name string, next func() (string, string, bool), closed 
 	b.openWith(e, next, closed)
 }
 
-// openWith begins e if it is allowed here, and ends it at once if it is closed.
+// openWith begins e if the nesting is not too deep. If closed is true, it also ends e.
 func (b *builder) openWith(e *element, next func() (string, string, bool), closed bool) {
 	levels := 1
 	if e.name == "table" {
-		levels += 3 // plus its section, row and cell
+		levels += 3 // the section, the row and the cell that the table needs
 	}
 	if len(b.stack)+levels > maxDepth && !e.is(void) {
 		return
@@ -325,7 +327,8 @@ func (b *builder) end(name string) {
 	}
 }
 
-// endElement ends the innermost open element of e's name, or the innermost heading if e is one.
+// endElement ends the innermost open element of e's name. If e is a heading, it ends the innermost
+// open heading.
 func (b *builder) endElement(e *element) {
 	if e.is(formatting) && b.forget(e) {
 		return
@@ -351,7 +354,8 @@ func (b *builder) endElement(e *element) {
 	}
 }
 
-// popTo closes elements until n are open. Formatting without an end tag is reopened later.
+// popTo closes elements until n elements are open and the innermost open element has no end tag
+// yet. Formatting elements without an end tag are reopened later.
 func (b *builder) popTo(n int) {
 	for len(b.stack) > n || len(b.stack) > 0 && b.stack[len(b.stack)-1].ended {
 		o := b.stack[len(b.stack)-1]
@@ -385,7 +389,7 @@ func (b *builder) afterMarker() int {
 	return i
 }
 
-// maxPending limits the formatting elements to reopen after an element.
+// maxPending is the maximum number of formatting elements to reopen after an element.
 const maxPending = 8
 
 // remember schedules o to be reopened.

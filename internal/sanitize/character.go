@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Constants for all eight bytes of a word.
+// These words of eight bytes have the lowest bit (ones) or the highest bit (highs) of each byte
+// set.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
@@ -25,8 +26,8 @@ func skipPlain(s string, i int) int {
 		for i+8 <= len(s) {
 			w := word(s, i)
 			angle, and := (w|0x02*ones)^'>'*ones, w^'&'*ones
-			// A zero byte, or one below a space, sets its highest bit. The byte after it may set
-			// its own too, so the eight bytes are checked again one by one.
+			// A byte that is zero or below a space sets its highest bit. The byte after it may also
+			// set its highest bit, so the loop below checks the eight bytes one by one.
 			if ((w-0x20*ones)&^w|(angle-ones)&^angle|(and-ones)&^and)&highs != 0 {
 				break
 			}
@@ -42,7 +43,8 @@ func skipPlain(s string, i int) int {
 	return i
 }
 
-// skipVisible returns an index from i on, such that all characters before it belong to visibleClass.
+// skipVisible returns an index at or after i. All characters of s from i up to this index belong to
+// visibleClass.
 func skipVisible(s string, i int) int {
 	for i+8 <= len(s) {
 		w := word(s, i)
@@ -55,8 +57,8 @@ func skipVisible(s string, i int) int {
 	return i
 }
 
-// isText reports whether s is UTF-8 with only characters that XML allows. ASCII characters are
-// checked elsewhere.
+// isText reports whether s is UTF-8 with only characters that XML allows. It does not check ASCII
+// characters; the callers do.
 func isText(s string) bool {
 	for i := 0; i < len(s); {
 		for i+8 <= len(s) {

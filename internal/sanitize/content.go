@@ -3,25 +3,25 @@ package sanitize
 // Ordinary markup has every element in an allowed place, so parsers have nothing to repair. This
 // table defines these places; it is stricter than HTML.
 
-// content is a set of what a place may contain.
+// content is a set of kinds of content that a place may contain.
 type content uint8
 
 const (
 	flow     content = 1 << iota // blocks and text
-	phrasing                     // text and what marks it up
-	items                        // of a list: li and white space
-	terms                        // dt, dd and white space
-	groups                       // of a table: caption, sections, rows and white space
+	phrasing                     // text and inline elements
+	items                        // content of a list: li and white space
+	terms                        // content of dl: dt, dd and white space
+	groups                       // content of a table: caption, sections, rows and white space
 	rows
 	cells
-	versions // of picture, video and audio: source, track and fallback content
+	versions // content of picture, video and audio: source, track and fallback content
 )
 
 // ordinary is an element of ordinary markup.
 type ordinary struct {
 	e  *element
-	at content // where it is allowed
-	in content // what it may contain; 0: the same as its parent
+	at content // kinds of content that the element belongs to
+	in content // kinds of content that the element may contain; 0: the same as its parent
 }
 
 // ordinaries maps names to elements of ordinary markup.
@@ -48,7 +48,7 @@ func makeOrdinaries() *nameTable[ordinary] {
 	add(groups, rows, "thead", "tbody", "tfoot")
 	add(groups|rows, cells, "tr")
 	add(cells, flow, "td", "th")
-	// These may contain what their parents may contain.
+	// These elements may contain the same content as their parents.
 	add(text, 0, "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em",
 		"font", "i", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike",
 		"strong", "sub", "sup", "time", "tt", "u", "var", "br", "img", "wbr")

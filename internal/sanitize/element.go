@@ -11,12 +11,12 @@ const (
 	special                      // end tags of outer formatting do not end it
 	formatting                   // continues after an outer element ends
 	heading
-	boundary  // end tags do not reach out of it, except those of tables
-	tablePart // of a table: not allowed outside of one
+	boundary  // end tags inside do not end elements outside, except end tags of tables
+	tablePart // part of a table; not allowed outside of a table
 	inList    // li, dt, dd: ends the previous item
 	svg
 	math
-	leaf // of SVG or MathML, contains only text
+	leaf // element of SVG or MathML that contains only text
 	hidden
 	link  // has href
 	media // has src
@@ -31,7 +31,7 @@ const (
 
 // element is an allowed element.
 type element struct {
-	name   string // as written
+	name   string // name in the case that the output uses
 	traits trait
 }
 
@@ -41,7 +41,8 @@ func (e *element) is(t trait) bool { return e.traits&t != 0 }
 // as prefix, as in "svg path".
 //
 // Excluded are form controls, which could request passwords in the name of the page; dialog, which
-// covers the page; noscript, which parsers treat differently. Their content is preserved.
+// covers the page; noscript, which parsers treat differently. The content of excluded elements is
+// preserved.
 var elements = makeElements()
 
 func makeElements() map[string]*element {
@@ -83,8 +84,8 @@ func makeElements() map[string]*element {
 	add(svg, `svg circle defs ellipse g line linearGradient marker path polygon polyline
 		radialGradient rect stop switch text tspan`)
 	add(svg|link, "a")
-	// Browsers allow HTML in these. Here they contain only text, so that parsers cannot disagree
-	// about their content.
+	// Browsers allow HTML in these elements. Here the elements contain only text, so that all
+	// parsers interpret their content in the same way.
 	add(svg|leaf, "title desc")
 	add(svg|hidden, "metadata foreignObject")
 	add(math, `math menclose merror mfenced mfrac mmultiscripts mover mpadded mphantom mprescripts
@@ -96,7 +97,7 @@ func makeElements() map[string]*element {
 }
 
 // isBreakout reports whether an HTML element ends the SVG or MathML around it, as in browsers.
-// Other elements would become part of it.
+// Other HTML elements would become part of the SVG or MathML.
 func isBreakout(name string) bool {
 	switch name {
 	case "b", "big", "blockquote", "br", "center", "code", "dd", "div", "dl", "dt", "em",

@@ -32,7 +32,7 @@ func appendEscaped(out []byte, s string, value bool) []byte {
 		case c == '\r':
 			with = "&#13;"
 		case isDroppedControl(c):
-			out = append(out, s[done:i]...) // dropped
+			out = append(out, s[done:i]...) // skip c
 			done = i + 1
 		case c >= utf8.RuneSelf:
 			r, n := utf8.DecodeRuneInString(s[i:])

@@ -67,14 +67,15 @@ func (f frame) link() (to, text string, ok bool) {
 		return page, f.title, true
 	case kind == "":
 		return page, "Embedded page: " + host, true
-	case f.title != "" && !strings.Contains(strings.ToLower(f.title), "player"): // "YouTube video player"
+	case f.title != "" && !strings.Contains(strings.ToLower(f.title), "player"): // ignore titles such as "YouTube video player"
 		return page, kind + ": " + f.title, true
 	}
 	return page, kind + " on " + host, true
 }
 
-// player returns what players of well-known hosts play, and the page with the same content. page is
-// "" if the player's own URL is best.
+// player returns the kind of media that a player on a well-known host plays, and the URL of a page
+// with the same content. kind is "" for an unknown host. page is "" if no such page is known; link
+// then uses the URL of the player.
 func player(host string, u *url.URL) (kind, page string) {
 	last := u.Path[strings.LastIndexByte(u.Path, '/')+1:]
 	if !isName(last) {
@@ -106,7 +107,7 @@ func player(host string, u *url.URL) (kind, page string) {
 		"streamable.com", "fast.wistia.net", "fast.wistia.com", "players.brightcove.net", "archive.org", "player.bilibili.com", "videopress.com":
 		return "Video", ""
 	}
-	if strings.HasPrefix(u.Path, "/videos/embed/") { // PeerTube
+	if strings.HasPrefix(u.Path, "/videos/embed/") { // path of PeerTube players
 		return "Video", ""
 	}
 	return "", ""

@@ -1,10 +1,12 @@
 package sanitize
 
-// A text with one odd tag is ordinary before and after it. The fast path gives such a tag to the
-// builder, together with the open elements, and takes them back when they are ordinary again.
+// A text with one unusual tag is ordinary before and after this tag. The fast path passes such a
+// tag and the open elements to the builder. It takes the open elements back when they are ordinary
+// again.
 
 // Each turn of the builder starts a tokenizer, which costs as much as reading some hundred bytes.
-// The number of turns is in proportion to the text, so hostile texts cost little more.
+// The maximum number of turns is in proportion to the length of the text, so that hostile texts
+// cost little more than ordinary texts.
 const (
 	firstTurns   = 8
 	bytesPerTurn = 512
@@ -25,8 +27,9 @@ func (z *Sanitizer) mixedHTML(s string) (out string, ok bool) {
 	return out, len(out) <= z.longest
 }
 
-// build lets the builder read from q.safe on. If back is true, it reads until the fast path can
-// continue, otherwise to the end. Then q is at the position that it has reached.
+// build lets the builder read the text from q.safe on. If back is true, the builder reads until the
+// fast path can continue; otherwise it reads to the end. Afterwards q is at the position that the
+// builder has reached.
 func (q *fastPath) build(back bool) {
 	q.progress, q.out = q.safe, q.out[:q.safe.written]
 	q.replace(q.at, q.at, "")

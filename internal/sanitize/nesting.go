@@ -17,7 +17,7 @@ func (b *builder) endOthers(e *element) {
 		b.endParagraph()
 	}
 	for e.is(heading) && b.inside(heading) {
-		b.popTo(len(b.stack) - 1) // an element that contained this one may be in a heading too
+		b.popTo(len(b.stack) - 1) // the element around a closed heading can also be a heading
 	}
 }
 
@@ -123,7 +123,8 @@ func (b *builder) openTableContext(e *element) bool {
 	return true
 }
 
-// needSection ends all elements in the section of the table at t, or begins a section.
+// needSection prepares the table at index t of the stack for a row. If has is true, the table has
+// an open section, and needSection ends all elements in the section. Otherwise it begins a tbody.
 func (b *builder) needSection(t int, has bool) {
 	if has {
 		b.popTo(t + 2)

@@ -10,37 +10,37 @@ import "strings"
 // maxOrdinaryDepth limits the nesting of elements in ordinary markup.
 const maxOrdinaryDepth = 48
 
-// fastPath is one run over a text.
+// fastPath holds the state of one run over a text.
 type fastPath struct {
 	z *Sanitizer
 	s string
 	progress
 	out   []byte
-	buf   *buffer // of out; nil while the output equals s
+	buf   *buffer // buffer of out; nil while the output equals s
 	stack [maxOrdinaryDepth]place
 	attrs attrList
 
-	safe progress // where the builder can continue
-	b    *builder // nil until the builder continues once
+	safe progress // last position from which the builder can continue
+	b    *builder // nil until the fast path uses the builder for the first time
 }
 
 // progress is a position between two tokens.
 type progress struct {
-	at      int // s[:at] is read
-	done    int // s[:done] is in out
+	at      int // s[:at] has been read
+	done    int // the output for s[:done] is in out
 	written int // length of out; set in fastPath.safe only
 	depth   int
-	link    bool // inside a link
-	table   bool // inside a table
-	fresh   bool // right after <pre>
+	link    bool // the position is inside a link
+	table   bool // the position is inside a table
+	fresh   bool // the position is right after <pre>
 }
 
 // place is an open element.
 type place struct {
 	is       *ordinary
 	in       content
-	implied  bool // added here, without tags in the source
-	from, to int  // where its start tag is in the output
+	implied  bool // the source has no tags for this element
+	from, to int  // the start tag is bytes [from:to] of the output
 }
 
 // fastHTML returns what the builder would return for s. ok is false if s is not ordinary.
@@ -67,13 +67,14 @@ func (q *fastPath) end() string {
 	return s
 }
 
-// read processes the text from the current position on, and reports whether it is ordinary. If not,
-// the position before its first other token is in q.safe.
+// read processes the text from the current position on, and reports whether it is ordinary. If the
+// text is not ordinary, q.safe is a position before the first token that is not ordinary.
 func (q *fastPath) read() bool {
 	s := q.s
 	afterText := false
 	for q.at < len(s) {
-		// Text before a "<" that begins no tag continues after it, so the builder must read both.
+		// A "<" that begins no tag is part of the text around it. The builder must then read the
+		// whole text, so q.safe stays before the text.
 		if !afterText {
 			q.safe = q.progress
 			q.safe.written = len(q.out)
@@ -114,12 +115,12 @@ func (q *fastPath) replace(from, to int, with string) {
 	q.done = to
 }
 
-// text reads up to the next tag and returns its index, 0 if the text is not ordinary. The other
-// methods return positions in the same way.
+// text reads up to the next tag and returns the index of this tag, or 0 if the text is not
+// ordinary. The methods for other tokens return the index after the token, or 0.
 func (q *fastPath) text(i int) int {
 	s := q.s
 	if c := s[i]; q.fresh && (c == '\n' || c == '\r') {
-		return 0 // browsers skip it
+		return 0 // browsers skip a line end right after <pre>
 	}
 	q.fresh = false
 	if q.stack[q.depth].in&(flow|phrasing) == 0 {
@@ -157,7 +158,7 @@ func (q *fastPath) text(i int) int {
 	}
 }
 
-// escaped returns one or two characters as escaped text.
+// escaped returns the characters of a reference, which are one or two, escaped for text.
 func escaped(is string) string {
 	switch is {
 	case "&":

@@ -33,7 +33,7 @@ func reference(s string, value bool) (is string, n int, ok bool) {
 	case s[n] == ';':
 		is = named(name)
 		return is, n + 1, is != ""
-	case len(name) == 1 || value && s[n] == '=': // no reference is that short; part of a URL
+	case len(name) == 1 || value && s[n] == '=': // no reference has a name of one letter; a name before "=" is part of a URL
 		return "&", 1, true
 	case html.UnescapeString(s[:n]) == s[:n]:
 		return "&", 1, true
@@ -71,7 +71,8 @@ func named(name string) string {
 	}
 	s := "&" + name + ";"
 	is := html.UnescapeString(s)
-	// If only a prefix of the name is a reference, the rest of the name remains.
+	// If only a prefix of the name is a reference, UnescapeString keeps the rest of the name. The
+	// result is then longer than the one or two characters of a reference.
 	if is == s || utf8.RuneCountInString(is) > 2 || strings.ContainsFunc(is, func(r rune) bool { return r <= 0x20 || r == 0x7f }) {
 		return ""
 	}

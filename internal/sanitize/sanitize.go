@@ -31,7 +31,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Limits for one text, far beyond real content.
+// These limits apply to one text. Real content is far smaller.
 const (
 	maxText  = 8 << 20 // bytes read and written; the rest is cut
 	maxDepth = 200     // nesting of elements; deeper tags are dropped
@@ -39,8 +39,8 @@ const (
 
 // Options change what New allows. The zero value behaves like the function HTML.
 type Options struct {
-	// LinkRel is the rel of every link, such as "nofollow noopener noreferrer ugc" on a page. Empty
-	// preserves the author's.
+	// LinkRel is the rel of every link, such as "nofollow noopener noreferrer ugc" on a page. If
+	// LinkRel is empty, links keep the rel of the author.
 	LinkRel string
 	// NoClasses drops class attributes, which could match the styles of a page.
 	NoClasses bool
@@ -59,7 +59,7 @@ type Sanitizer struct {
 // New makes a Sanitizer. Reuse it, because it pools its buffers.
 func New(o Options) *Sanitizer { return &Sanitizer{o: o, longest: maxText} }
 
-// standard is created on first use.
+// standard returns the Sanitizer with the default options. It is created on first use.
 var standard = sync.OnceValue(func() *Sanitizer { return New(Options{}) })
 
 // HTML returns the part of s that is safe to show, balanced, and well-formed as XML. HTML(HTML(s))

@@ -35,7 +35,8 @@ func safeStyle(style string, drawing bool) string {
 	return string(clean)
 }
 
-// withoutURLs replaces every url(...) in style by a space, unless it contains white space.
+// withoutURLs replaces every url(...) in style by a space. White space may precede the parenthesis.
+// A url( without a closing parenthesis remains.
 func withoutURLs(style string) string {
 	if indexURL(style) < 0 {
 		return style
@@ -117,7 +118,7 @@ func isPropertyName(name string) bool {
 	return name != "" && only(name, func(c byte) bool { return isWord(c) || c == '-' })
 }
 
-// isSafeProperty reports whether a declaration is allowed.
+// isSafeProperty reports whether a declaration is allowed. drawing also allows properties of SVG.
 func isSafeProperty(name, value string, drawing bool) bool {
 	switch name {
 	case "azimuth", "background-color", "border-bottom-color", "border-collapse", "border-color",
@@ -157,8 +158,8 @@ func isSafeKeyword(word string) bool {
 	return false
 }
 
-// isSafeMeasure reports whether word is a numeric colour or a length of at most four digits, two of
-// them before the point.
+// isSafeMeasure reports whether word is a numeric colour, or a length with at most two digits
+// before the point and two digits after it.
 func isSafeMeasure(word string) bool {
 	if rest, ok := strings.CutPrefix(word, "#"); ok {
 		return rest != "" && only(rest, func(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' })

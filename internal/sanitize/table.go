@@ -14,8 +14,8 @@ func slot(name string) uint8 {
 	return name[0]*7 ^ name[n-1]*29 ^ name[n>>1]*3 ^ uint8(n)<<4
 }
 
-// add adds a name. It is called only at program start and never with 256 or more names, which would
-// loop forever.
+// add adds a name. It runs only at program start. A table must have fewer than 256 names, because a
+// search in a full table does not end.
 func (t *nameTable[T]) add(name string, is T) {
 	at := slot(name)
 	for t.rows[at].name != "" {

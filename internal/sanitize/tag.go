@@ -11,8 +11,8 @@ type attrList struct {
 	all       [12]keptAttribute
 	seen      seenSet
 	same      bool // the tag already equals the output
-	hasTarget bool // it has a link target
-	hasRel    bool // it has the rel of all links, Options.LinkRel
+	hasTarget bool // the tag has a link target
+	hasRel    bool // the rel of the tag equals Options.LinkRel
 }
 
 // startTag reads a start tag and begins its element.
@@ -72,7 +72,8 @@ func (q *fastPath) mayStart(i int, o *ordinary) bool {
 	return true
 }
 
-// open begins an element that is allowed here. It returns false if there are too many.
+// open begins an element that is allowed here. It returns false if too many elements are open, or
+// for a link in a link or a table in a table.
 func (q *fastPath) open(o *ordinary) bool {
 	in := o.in
 	if in == 0 {
@@ -102,7 +103,8 @@ func (q *fastPath) open(o *ordinary) bool {
 	return true
 }
 
-// leaveOut reads a tag that is dropped. Scripts must be empty.
+// leaveOut reads the start tag of an element that is dropped. A script is dropped together with its
+// end tag and must be empty.
 func (q *fastPath) leaveOut(i, n int) int {
 	name := q.s[i+1 : n]
 	empty := ""
@@ -234,10 +236,10 @@ func rawValue(s string, n int) (raw string, quote byte, end int) {
 
 // value is the value of an attribute.
 type value struct {
-	raw     string // as in the source
-	same    bool   // already equals the output
-	visible bool   // only visible ASCII characters
-	refs    bool   // has character references
+	raw     string // value as in the source
+	same    bool   // the source already equals the output
+	visible bool   // the value has only visible ASCII characters
+	refs    bool   // the source has character references
 }
 
 // readValue classifies a raw value, and reports whether it is ordinary.
@@ -291,13 +293,13 @@ func (v *value) text() string {
 	}
 }
 
-// Classes of characters in values.
+// These are the classes of characters in attribute values.
 const (
-	otherClass     = iota // not ordinary
+	otherClass     = iota // the character is not ordinary
 	visibleClass          // visible
 	spaceClass            // white space and non-ASCII
-	escapedClass          // must be escaped
-	referenceClass        // begins a reference
+	escapedClass          // the character must be escaped
+	referenceClass        // the character begins a reference
 )
 
 func valueClass(c byte) uint8 { return valueClasses[c] }
@@ -320,7 +322,8 @@ func makeValueClasses() (classes [256]uint8) {
 	return classes
 }
 
-// escapedInValue returns one or two characters as escaped in double quotes.
+// escapedInValue returns the characters of a reference, which are one or two, escaped for a value
+// in double quotes.
 func escapedInValue(is string) string {
 	if is == `"` {
 		return "&#34;"
@@ -333,18 +336,18 @@ func (q *fastPath) keep(e *element, a *attribute, v value) bool {
 	list := &q.attrs
 	address := a.valueKind == linkValue || a.valueKind == sourceValue
 	if address && v.visible && v.same && isWebURL(v.raw) {
-		// All checks below would return the same.
+		// The checks below would return the same URL.
 		return list.add(keptAttribute{a.name, v.raw, a.valueKind, true}, true)
 	}
 	if a.valueKind == relValue && v.same && v.raw == q.z.o.LinkRel && v.raw != "" {
-		list.hasRel = true // write leaves it out, because appendKept adds it
+		list.hasRel = true // write drops this attribute, because appendKept adds it
 		return list.add(keptAttribute{a.name, v.raw, relValue, true}, true)
 	}
 	text := v.text()
 	k, ok := q.z.keep(e, a, text)
 	if k.value != text || !ok {
 		if address || a.valueKind == sourceSetValue && !ok {
-			return false // the author meant something else
+			return false // the builder decides about unusual URLs
 		}
 		v.same = false
 		if !ok {

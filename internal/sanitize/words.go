@@ -18,21 +18,22 @@ func isTidy(s string) bool {
 	return s == "" || spaceAt(s, 0) == 0 && wordsEnd(s, 0, anyText) == len(s)
 }
 
-// Where wordsEnd stops: only at white space, or also at "<", "&" and NUL.
+// These constants define where wordsEnd stops: anyText only at white space, beforeMarkup also at
+// "<", "&" and NUL.
 const (
 	anyText      = 0
 	beforeMarkup = highs
 )
 
-// wordsEnd returns the end of the words from i on that are separated by single spaces. stop is anyText
-// or beforeMarkup.
+// wordsEnd returns the end of the longest part of s from i on whose words are separated by single
+// spaces. stop is anyText or beforeMarkup.
 func wordsEnd(s string, i int, stop uint64) int {
 	for i < len(s) {
 		for i+8 <= len(s) {
 			w := word(s, i)
-			spaces := ((w ^ ' '*ones) - ones) &^ (w ^ ' '*ones) & highs // and some "!"
+			spaces := ((w ^ ' '*ones) - ones) &^ (w ^ ' '*ones) & highs // this also matches some "!"
 			angle, and := w^'<'*ones, w^'&'*ones
-			markup := ((angle-ones)&^angle | (and-ones)&^and) & stop // and some neighbours
+			markup := ((angle-ones)&^angle | (and-ones)&^and) & stop // this also matches some neighbours
 			if ((w-0x20*ones)&^w|w)&highs|markup|spaces&(spaces<<8) != 0 || s[i] == ' ' && s[i-1] == ' ' {
 				break
 			}
@@ -109,7 +110,7 @@ var textBuffers bufferPool
 
 // fastText returns what slowText would return. ok is false if the tags of s are not ordinary.
 func fastText(s string) (string, bool) {
-	if len(s) > maxText || !isText(s) { // a character could be split by tags
+	if len(s) > maxText || !isText(s) { // in invalid UTF-8, a tag could split a character
 		return "", false
 	}
 	buf := textBuffers.get(len(s))
@@ -175,7 +176,7 @@ func tagLength(s string) (n int, isBreak bool) {
 	return tagEnd(s, n), isBreak
 }
 
-// tagEnd returns the end of the tag whose name ends at n.
+// tagEnd returns the end of the tag whose name ends at n, or 0 if the tag is not ordinary.
 func tagEnd(s string, n int) int {
 	for n < len(s) {
 		switch s[n] {
@@ -202,7 +203,8 @@ func tagEnd(s string, n int) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// attributeEnd returns the end of the attribute that begins at n.
+// attributeEnd returns the end of the attribute that begins at n, or 0 if the attribute is not
+// ordinary.
 func attributeEnd(s string, n int) int {
 	from := n
 	for n < len(s) && (isAlphanumeric(s[n]) || s[n] == '-' || s[n] == ':' || s[n] == '_' || s[n] == '.') {

@@ -2,12 +2,12 @@ package scan
 
 import "strings"
 
-// maxCleanDepth limits the nesting of clean markup.
+// maxCleanDepth is the maximum nesting of clean markup.
 const maxCleanDepth = 32
 
-// clean returns the offset of the end tag of the open element. ok is false unless its content needs
-// neither repair nor rewriting. Most calls of Inner take this path, which is several times as fast
-// as reading events.
+// clean returns the offset of the end tag of the open element. ok is true only if the content of
+// the element can be returned unchanged. Most calls of Inner take this path, which is several times
+// as fast as reading events.
 func (r *Reader) clean() (end int, ok bool) {
 	if r.entities != nil || r.over > 0 || r.ends > 0 || len(r.stack)+maxCleanDepth > r.opt.Depth {
 		return 0, false
@@ -98,7 +98,7 @@ func cleanTag(doc string, i int) (after, nameEnd int, closed bool) {
 	return -1, 0, false
 }
 
-// cleanByte reports a byte that is allowed in names of clean markup.
+// cleanByte reports whether c is allowed in names of clean markup.
 func cleanByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }

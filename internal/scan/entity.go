@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Limits for entities that a document declares itself.
+// These limits apply to the entities that a document declares.
 const (
 	maxEntities  = 1000
 	maxEntity    = 4096    // bytes per value
@@ -16,8 +16,8 @@ const (
 	maxReference = 40      // bytes up to and including ;
 )
 
-// Decode replaces the references in raw text. Without references it returns raw itself. It
-// preserves a single & and reports it.
+// Decode replaces the references in raw text. Without references it returns raw itself. It keeps an
+// & that begins no reference, and reports a problem.
 func (r *Reader) Decode(raw string) string {
 	i := strings.IndexByte(raw, '&')
 	if i < 0 {
@@ -30,7 +30,7 @@ func (r *Reader) Decode(raw string) string {
 		n := 0
 		if buf, n = r.reference(buf, raw); n == 0 {
 			n = 1
-			for r.mute && n+1 < len(raw) && raw[n] == '&' && raw[n+1] == '&' { // a run of them, in one step
+			for r.mute && n+1 < len(raw) && raw[n] == '&' && raw[n+1] == '&' { // read a run of & in one step
 				n++
 				r.problem(Entity, r.tok)
 			}
@@ -55,7 +55,7 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	if len(raw) < 3 {
 		return buf, 0
 	}
-	switch c := raw[1]; { // nearly all are those of XML
+	switch c := raw[1]; { // nearly all references are the five of XML
 	case c == 'l' && strings.HasPrefix(raw, "&lt;"):
 		return append(buf, '<'), 4
 	case c == 'g' && strings.HasPrefix(raw, "&gt;"):
@@ -114,7 +114,7 @@ func (r *Reader) unterminated(buf []byte, raw string) ([]byte, int) {
 		return buf, 0
 	}
 	name := raw[:n]
-	value := html.UnescapeString(name) // browsers accept those of HTML 2
+	value := html.UnescapeString(name) // as browsers do, accept the names of HTML 2 without ;
 	if value == name && isTypographic(raw[1:n]) {
 		value = html.UnescapeString(name + ";")
 	}
@@ -129,7 +129,8 @@ func isAlnum(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
 }
 
-// isTypographic reports names beyond HTML 2 that are not ordinary words.
+// isTypographic reports whether name is a typographic entity that is not in HTML 2 and not an
+// ordinary word.
 func isTypographic(name string) bool {
 	switch name {
 	case "apos", "bdquo", "bull", "euro", "hellip", "ldquo", "lsaquo", "lsquo", "mdash", "ndash", "oelig", "OElig",
@@ -154,7 +155,8 @@ func (r *Reader) checkReferences(markup string) {
 	}
 }
 
-// numeric appends the character of &#…; or &#x…; and returns the length of the reference.
+// numeric appends the character of &#…; or &#x…; and returns the length of the reference, 0 if
+// there is none.
 func numeric(buf []byte, raw string) ([]byte, int) {
 	i, hex := 2, false
 	if len(raw) > 2 && raw[2]|0x20 == 'x' {
@@ -191,7 +193,8 @@ func numeric(buf []byte, raw string) ([]byte, int) {
 	return utf8.AppendRune(buf, character(n)), i
 }
 
-// character returns the character of a number. The numbers 128 to 159 mean windows-1252.
+// character returns the character with number n. As in browsers, the numbers 128 to 159 are read as
+// windows-1252. The result is U+FFFD for a number that XML does not allow.
 func character(n int) rune {
 	const windows = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 	switch {
@@ -235,8 +238,9 @@ func oneNewline(b []byte) []byte {
 	return b[:n]
 }
 
-// alloc returns an empty slice with capacity for n bytes at the end of the arena. A new chunk is a
-// quarter of the unread document, so that chunks are few and little is wasted.
+// alloc returns an empty slice with capacity for n bytes at the end of the arena. A new chunk has a
+// quarter of the size of the unread document, so that there are few chunks and little unused
+// memory.
 func (r *Reader) alloc(n int) []byte {
 	if cap(r.arena)-len(r.arena) < n {
 		r.arena = make([]byte, 0, max(n, (len(r.doc)-r.pos)/4, 256))
@@ -252,7 +256,7 @@ func (r *Reader) commit(b []byte) string {
 	if n := len(r.arena); cap(b) == cap(r.arena)-n && n+len(b) <= cap(r.arena) {
 		r.arena = r.arena[:n+len(b)]
 	}
-	return unsafe.String(unsafe.SliceData(b), len(b)) // not modified later: alloc continues after it
+	return unsafe.String(unsafe.SliceData(b), len(b)) // safe: the bytes are not modified later, because alloc returns the memory after them
 }
 
 // sample returns the beginning of s for a message.
@@ -271,7 +275,7 @@ func (r *Reader) doctype() {
 	for i < len(doc) {
 		switch c := doc[i]; {
 		case c == '[':
-			if r.endless { // a further one without an end
+			if r.endless { // an earlier document type has no end; do not search again
 				i = len(doc)
 				continue
 			}

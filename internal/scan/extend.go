@@ -5,7 +5,7 @@ import "strings"
 // Extend appends text to the document and drops the part already read, so that a long document can
 // be read in pieces. Offsets and lines still count from the beginning. Call it only while
 // [Reader.Unread] reports no pending event, and only if the next token is complete in the document:
-// a token that the text cuts off is repaired like one without an end.
+// the Reader repairs a token that is cut off as if it had no end.
 func (r *Reader) Extend(text string) {
 	drop := r.pos
 	if r.lines.offset <= drop {
@@ -29,7 +29,8 @@ func (r *Reader) Extend(text string) {
 	}
 }
 
-// Unread returns the unread part of the document. pending reports that further events precede it.
+// Unread returns the unread part of the document. pending reports whether Next returns further
+// events before it reads this part.
 func (r *Reader) Unread() (rest string, pending bool) { return r.doc[r.pos:], r.empty || r.ends > 0 }
 
 // From returns the document from an offset on; "" beyond its end and in the part that Extend

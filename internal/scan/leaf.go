@@ -2,8 +2,9 @@ package scan
 
 import "strings"
 
-// Leaf reads the current element (after Start) to its end and returns its text, trimmed. If it
-// contains an element, markup is true and nothing is read: call Inner, or continue with Next.
+// Leaf reads the current element (after Start) to its end and returns its text, trimmed. If the
+// current element contains another element, markup is true and Leaf reads nothing: call Inner, or
+// continue with Next.
 func (r *Reader) Leaf() (text string, markup bool) {
 	if r.empty {
 		r.Next()
@@ -114,9 +115,9 @@ func (r *Reader) Skip() {
 	}
 }
 
-// Inner reads the current element to its end and returns its content as markup. If possible this is
-// the source unchanged. If it contains prefixes, CDATA sections, comments or repairs, Inner
-// rewrites it: names without prefixes, text escaped.
+// Inner reads the current element to its end and returns its content as markup. It returns the
+// source unchanged if possible. If the content has prefixes, CDATA sections, comments or errors,
+// Inner rewrites the content: names have no prefixes, and text is escaped.
 func (r *Reader) Inner() string {
 	if r.empty {
 		r.Next()
@@ -156,14 +157,15 @@ func (r *Reader) Inner() string {
 	return s
 }
 
-// rewind is restore after the element at the mark was popped: its frame is still in the underlying
-// array.
+// rewind is like restore for a mark whose element has been popped. The frame of this element is
+// still in the array of r.stack.
 func (r *Reader) rewind(m mark, depth int) {
 	r.stack = r.stack[:depth]
 	r.restore(m)
 }
 
-// serialize writes the rest of the open element at a depth.
+// serialize reads the rest of the open element at depth and returns its content as rewritten
+// markup.
 func (r *Reader) serialize(depth int) string {
 	var b strings.Builder
 	for {
@@ -209,7 +211,7 @@ func (r *Reader) serialize(depth int) string {
 	}
 }
 
-// void reports the elements of HTML without an end tag.
+// void reports whether an element of HTML has no end tag.
 func void(name string) bool {
 	switch name {
 	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr":
@@ -237,7 +239,7 @@ func escape(b *strings.Builder, s string, attr bool) {
 	}
 }
 
-// SkipTo skips everything that is open below a depth.
+// SkipTo skips events until at most depth elements are open.
 func (r *Reader) SkipTo(depth int) {
 	for len(r.stack) > depth {
 		if r.Next() == EOF {

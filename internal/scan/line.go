@@ -2,10 +2,10 @@ package scan
 
 import "strings"
 
-// lineCount is a running count of lines up to an offset.
+// lineCount is a running count: line is the number of line ends before offset.
 type lineCount struct{ offset, line int }
 
-// Line returns the line, from 1, of a byte offset. Ascending offsets are cheapest.
+// Line returns the line, from 1, of a byte offset. Calls with ascending offsets are fastest.
 func (r *Reader) Line(offset int) int {
 	offset = min(max(offset-r.base, 0), len(r.doc))
 	if offset < r.lines.offset {

@@ -1,6 +1,7 @@
 package scan
 
-// elementName is like nameParts for the name of an element, which may run into its first attribute.
+// elementName is like nameParts for the name of an element. The space between the name and the
+// first attribute may be missing.
 func (r *Reader) elementName(from int) (end, colon int, upper bool) {
 	end, colon, upper = nameParts(r.doc, from)
 	if colon >= 0 && end < len(r.doc) && r.doc[end] == '=' {
@@ -13,7 +14,7 @@ func (r *Reader) elementName(from int) (end, colon int, upper bool) {
 
 // missingSpace returns the offset of an attribute that follows the name of its element without a
 // space, as in <channelrdf:about="…">. Its prefix must be declared. from and colon are the offsets
-// of the name and its colon. It returns 0 if there is none.
+// of the name and its colon. It returns 0 if there is no such attribute.
 func (r *Reader) missingSpace(from, colon int) int {
 	at := 0
 	for k := range r.bindings {
@@ -48,7 +49,8 @@ func nameParts(s string, i int) (end, colon int, upper bool) {
 	return i, colon, upper
 }
 
-// maxFoldName limits case-insensitive comparisons, because they compare with all open elements.
+// maxFoldName is the maximum length, in bytes, of an end tag's name that is compared without regard
+// to case. Such a name is compared with all open elements.
 const maxFoldName = 256
 
 func nameEnd(s string, i int) int {

@@ -4,8 +4,8 @@
 //
 // Start with [New] and [Reader.Next]; read leaves with [Reader.Leaf].
 //
-// It works on a UTF-8 string (see package charset) and returns substrings of it. Only text with
-// entities is copied, into chunks that many texts share.
+// A [Reader] works on a UTF-8 string (see package charset) and returns substrings of this string.
+// It copies only text with entities, into chunks that many texts share.
 //
 // Package xmlsafe reads protocol calls, which must be well-formed.
 package scan
@@ -23,7 +23,7 @@ const (
 	Text              // text: Reader.Chars
 )
 
-// Kinds of problems; the values are stable.
+// These are the kinds of problems. Their values are stable.
 const (
 	Truncated = "truncated"
 	Unclosed  = "unclosed"
@@ -38,31 +38,31 @@ const (
 
 // Options configure a Reader; zero fields mean the defaults in brackets.
 type Options struct {
-	Depth      int // maximum nesting [100]; deeper elements are ignored, their text remains
-	Attributes int // per element [256]; further ones are ignored
+	Depth      int // maximum nesting [100]; deeper elements are ignored, but not their text
+	Attributes int // maximum number per element [256]; further attributes are ignored
 	// Space maps a namespace to the caller's number. It is called once per declaration, and once
-	// with an empty uri for an undeclared prefix. depth is that of the declaring element, 1 for the
-	// root. Without Space all numbers are 0.
+	// with an empty uri for an undeclared prefix. depth is the depth of the declaring element, 1
+	// for the root. If Space is nil, all numbers are 0.
 	Space func(prefix, uri string, depth int) int
-	// Closes reports whether an element is not allowed inside the open one, so that an end tag must
-	// be missing. Local names are in lowercase, prefixes as written.
+	// Closes reports whether an element is not allowed inside the open element. The end tag of the
+	// open element must then be missing. Local names are in lowercase, prefixes as written.
 	Closes func(openPrefix, open, prefix, local string) bool
-	// Problem is called for each repair, with a byte offset. After it returns false, further
-	// problems are only counted, except a few of kind Limit.
+	// Problem is called for each repair, with a byte offset. After Problem returns false, the
+	// Reader only counts further problems, except a few of kind Limit.
 	Problem func(kind string, offset int, message string) (more bool)
 }
 
 // Attr is an attribute of the current element, as written.
 type Attr struct {
 	Name string // including its prefix
-	Raw  string // between the quotes, undecoded
+	Raw  string // text between the quotes, not decoded
 }
 
 // frame is an open element.
 type frame struct {
 	name     string // as written
 	lang     string
-	colon    int32 // its index in name; -1 without a prefix
+	colon    int32 // index of the colon in name; -1 without a prefix
 	upper    bool  // name has uppercase letters
 	space    int32
 	bindings int32 // number of bindings outside the element
@@ -76,12 +76,12 @@ type binding struct {
 
 // Reader returns the events of one document.
 type Reader struct {
-	// Of the current Start or End.
+	// These fields describe the current Start or End.
 	Name  string // qualified, as written
 	Local string // without prefix, in lowercase
 	Space int    // number of the namespace from Options.Space; 0 without a namespace
 	Attrs []Attr // valid until Next
-	Base  string // xml:base of this element itself, decoded; "" without one
+	Base  string // xml:base of this element, not inherited, decoded; "": none
 
 	doc  string
 	base int // bytes that Extend dropped before doc
@@ -89,13 +89,13 @@ type Reader struct {
 	baseLines int
 	kind      Kind
 	pos       int
-	tok       int // where the current token begins
+	tok       int // index in doc where the current token begins
 	opt       Options
 	stack     []frame
 	bindings  []binding
 	// unprefixed is the current namespace of unprefixed names.
 	unprefixed int
-	names      map[string]struct{} // of the attributes, if there are many
+	names      map[string]struct{} // names of the attributes; nil if there are few
 	undeclared []binding           // undeclared prefixes in use
 	lower      map[string]string
 	entities   map[string]string
@@ -111,9 +111,9 @@ type Reader struct {
 	cr         bool // the document has carriage returns
 	copied     bool // the source of the current element cannot be returned unchanged
 	quiet      int  // problems before this offset are already reported
-	mute       bool // Options.Problem wants no more
-	unreported int  // number of problems since then
-	limits     int  // how many of kind Limit were reported since then
+	mute       bool // Options.Problem is nil or has returned false
+	unreported int  // number of problems that were not reported since then
+	limits     int  // number of problems of kind Limit that were reported since then
 	lines      lineCount
 	lang       string // default language of the document
 	docType    string
@@ -141,7 +141,7 @@ func New(doc string, o Options) *Reader {
 // at its End.
 func (r *Reader) Depth() int { return len(r.stack) }
 
-// Offset returns where the current event begins.
+// Offset returns the byte offset where the current event begins.
 func (r *Reader) Offset() int { return r.base + r.tok }
 
 // Lang returns the xml:lang of the current element, which may be inherited; "" without one.
@@ -174,8 +174,9 @@ func (r *Reader) local(f *frame) string {
 func (f *frame) prefix() string { return f.name[:max(f.colon, 0)] }
 
 // Siblings declares that elements of this name, as written, are never nested in each other, nor in
-// other elements below depth. A further one closes the open elements there, so a missing end tag
-// spoils only one element. It returns the previous values; an empty name disables the rule.
+// other elements below depth. The next start tag with this name closes the open elements below
+// depth, so that a missing end tag affects only one element. Siblings returns the previous values;
+// an empty name disables the rule.
 func (r *Reader) Siblings(name string, depth int) (before string, within int) {
 	before, within = r.sibling, r.within
 	r.sibling, r.within = name, depth
@@ -190,12 +191,12 @@ func (r *Reader) Chars() string {
 	return r.Decode(r.chars)
 }
 
-// IsSpace reports a Text event of white space only.
+// IsSpace reports whether the text of a Text event is only white space.
 func (r *Reader) IsSpace() bool { return isSpace(r.chars) }
 
-// problem reports a problem, unless it was reported when the same place was read before. It formats
-// the message only if Options.Problem wants it: fixed words alternate with words of the document,
-// which are shortened.
+// problem reports a problem, unless it was reported when the Reader read the same place before. It
+// formats the message only if the problem is reported. In message, fixed words alternate with words
+// of the document, which are shortened.
 func (r *Reader) problem(kind string, offset int, message ...string) {
 	r.copied = r.copied || kind != Entity && kind != Character
 	switch {
@@ -231,14 +232,14 @@ func (r *Reader) report(kind string, offset int, message []string) {
 	}
 }
 
-// Unreported returns the number of problems after Options.Problem returned false, without those
-// reported since.
+// Unreported returns the number of problems that were not reported because Options.Problem had
+// returned false or is nil.
 func (r *Reader) Unreported() int { return r.unreported }
 
 // Kind returns the kind of the current event.
 func (r *Reader) Kind() Kind { return r.kind }
 
-// Next moves to the next event. After EOF it stays there.
+// Next moves to the next event. After EOF, every call returns EOF.
 func (r *Reader) Next() Kind {
 	r.kind = r.next()
 	return r.kind
@@ -289,7 +290,7 @@ func (r *Reader) pop() Kind {
 	r.bindings, r.unprefixed = r.bindings[:f.bindings], int(f.outer)
 	r.stack = r.stack[:len(r.stack)-1]
 	r.Attrs = r.Attrs[:0]
-	r.kind = End // also for callers that read a whole element
+	r.kind = End // for methods that read a whole element without Next
 	return End
 }
 
@@ -322,7 +323,7 @@ func (r *Reader) text() bool {
 	return false
 }
 
-// opens reports whether the < at i begins markup. Otherwise it is text.
+// opens reports whether the < at i begins markup. Otherwise the < is text.
 func (r *Reader) opens(i int) bool {
 	if i+1 >= len(r.doc) {
 		r.problem(Markup, i, "A < is not escaped; it is read as text. Write &lt; instead.")
@@ -384,7 +385,7 @@ func (r *Reader) declaration(rest string) (Kind, bool) {
 var closers = [...]string{"?>", "-->", "]]>", ">"}
 
 // find returns the offset of a closer from an offset on, or -1. It does not search again for a
-// closer that is missing, so that many openers without one take linear time.
+// closer that is missing, so that a document with many unclosed constructs takes linear time.
 func (r *Reader) find(closer string, from int) int {
 	for k, c := range closers {
 		if c != closer {

@@ -14,7 +14,7 @@ func (r *Reader) startTag() (Kind, bool) {
 	if upper {
 		local = r.lowered(local)
 	}
-	if i == len(r.doc) { // the intended tag is unknown
+	if i == len(r.doc) { // drop the tag, because its name may be incomplete
 		r.problem(Truncated, begin, "The document ends in a tag.")
 		r.pos = i
 		return EOF, false
@@ -62,8 +62,8 @@ func (r *Reader) startTag() (Kind, bool) {
 	return Start, true
 }
 
-// closeFor closes all elements inside the parent of a sibling. The caller pops the first; the
-// others follow before the tag is read again.
+// closeFor closes all elements inside the parent of a sibling. The caller pops the innermost
+// element. next pops the others before it reads the tag again.
 func (r *Reader) closeFor(name string) {
 	top := r.stack[len(r.stack)-1]
 	r.problem(Unclosed, r.pos, "<", top.name, "> was not closed before the next <", name, ">; it is taken to end here.")
@@ -72,7 +72,7 @@ func (r *Reader) closeFor(name string) {
 	r.over = 0
 }
 
-// endTag reads </name>. An end tag of an outer element closes the inner ones.
+// endTag reads </name>. An end tag of an outer element also closes the elements inside it.
 func (r *Reader) endTag() (Kind, bool) {
 	begin := r.pos
 	n := len(r.stack)
@@ -273,8 +273,8 @@ func (r *Reader) add(name, raw string, at int) {
 	r.Attrs = append(r.Attrs, Attr{Name: name, Raw: raw})
 }
 
-// has reports whether the current element already has an attribute of this name. A few are compared
-// in turn, many are looked up in a map.
+// has reports whether the current element already has an attribute of this name. It compares a few
+// names one by one, and looks up many names in a map.
 func (r *Reader) has(name string) bool {
 	const few = 64
 	if len(r.Attrs) < few {
@@ -305,7 +305,7 @@ func (r *Reader) xmlAttributes(lang string) string {
 	hasLang := false
 	for k := range r.Attrs {
 		a := &r.Attrs[k]
-		if len(a.Name) == 4 { // authors forget the prefix, and CDF has none
+		if len(a.Name) == 4 { // authors forget the prefix xml:, and the format CDF has no prefix
 			switch {
 			case strings.EqualFold(a.Name, "lang") && !hasLang:
 				lang = r.language(a.Raw, lang)
@@ -331,8 +331,8 @@ func (r *Reader) xmlAttributes(lang string) string {
 	return lang
 }
 
-// language returns a language tag as written, or outer if it is too long: every text inside
-// inherits it.
+// language returns a language tag as written, or outer if the tag has more than 100 bytes. The
+// length is limited because every text inside inherits the tag.
 func (r *Reader) language(raw, outer string) string {
 	const longest = 100
 	if len(raw) > longest {
@@ -341,8 +341,8 @@ func (r *Reader) language(raw, outer string) string {
 	return strings.TrimSpace(r.Decode(raw))
 }
 
-// Limits for namespaces: each prefixed name is looked up in all current bindings, and each unknown
-// element is stored with its namespace URI.
+// These limits bound the cost of namespaces: each prefixed name is looked up in all current
+// bindings, and each unknown element is stored with its namespace URI of at most maxURI bytes.
 const (
 	maxBindings = 256
 	maxURI      = 2048
@@ -368,7 +368,7 @@ func (r *Reader) bind(prefix, raw string) {
 	r.bindings = append(r.bindings, b)
 }
 
-// lookup returns the number of a prefix's namespace.
+// lookup returns the number, from Options.Space, of the namespace of a prefix.
 func (r *Reader) lookup(prefix string) int {
 	if prefix == "" {
 		return r.unprefixed

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/date"
 )
 
-// clockSkew is the maximum by which a client's date may be ahead of our clock.
+// clockSkew is the maximum time by which a date from a client may be ahead of the server's clock.
 const clockSkew = time.Minute
 
 // ServeHTTP implements http.Handler with [Document.Answer].
@@ -120,7 +120,7 @@ func (d *Document) send(w http.ResponseWriter, r *http.Request, f *representatio
 	if r.Method == http.MethodHead {
 		return status
 	}
-	// Errors mean that the client closed the connection.
+	// Errors are ignored: they mean that the client closed the connection.
 	if f.body == nil && d.size > 0 {
 		_ = d.unpack(w)
 		return status
@@ -129,8 +129,8 @@ func (d *Document) send(w http.ResponseWriter, r *http.Request, f *representatio
 	return status
 }
 
-// choose selects the representation for an Accept-Encoding. If all are excluded, ok is false and
-// the representation is the plain one.
+// choose selects the representation for an Accept-Encoding. If the header excludes all
+// representations, ok is false and f is the plain representation.
 //
 // spec:rfc9110#content-negotiation
 func (d *Document) choose(accept []string) (f *representation, ok bool) {
@@ -139,8 +139,8 @@ func (d *Document) choose(accept []string) (f *representation, ok bool) {
 	if !d.o.Brotli {
 		br = 0
 	}
-	// Do not use a coding with a lower weight than identity, nor gzip if it saves nothing. Either
-	// is still better than an excluded identity.
+	// Do not use a coding with a lower weight than identity, and no coding if gzip saves no bytes.
+	// If identity is excluded, use a coding anyway.
 	if gzip < a.identity || !d.preferGzip && a.identity > 0 {
 		gzip = 0
 	}
@@ -156,7 +156,8 @@ func (d *Document) choose(accept []string) (f *representation, ok bool) {
 	return &d.plain, a.identity > 0
 }
 
-// matchesTag reports whether t is the tag of a representation; some clients lose the quotes.
+// matchesTag reports whether t is the tag of a representation. It accepts tags without quotes,
+// because some clients drop the quotes.
 func (d *Document) matchesTag(t string) bool { return BaseTag(t) == d.tag }
 
 // ClientHas reports whether If-None-Match names a representation of this document.
@@ -171,8 +172,8 @@ func (d *Document) ClientHas(h http.Header) bool {
 	return false
 }
 
-// unchanged reports whether the client already has this document, in any representation. The date
-// counts only without a tag.
+// unchanged reports whether the client already has this document, in any representation. It ignores
+// If-Modified-Since if the request has If-None-Match.
 func (d *Document) unchanged(h http.Header) bool {
 	if len(h["If-None-Match"]) > 0 {
 		return d.ClientHas(h)

@@ -3,7 +3,7 @@
 //
 // Start with [New] and [Document.Answer].
 //
-// A document has a plain, a gzip and, optionally, a brotli representation, which is made at its
-// first request. Each representation has its own strong tag, and a client that has any of them has
-// the document.
+// A document has a plain, a gzip and, optionally, a brotli representation. The brotli
+// representation is made at the first request for it. Each representation has its own strong tag. A
+// client that has any representation has the document.
 package serve

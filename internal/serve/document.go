@@ -18,21 +18,21 @@ import (
 type Options struct {
 	Type     string    // Content-Type, with charset
 	Modified time.Time // Last-Modified, truncated to seconds; zero: none
-	Cache    string    // Cache-Control; "" preserves the caller's
-	Tags     string    // Cache-Tag, by which shared caches purge, see AuthorTag; "": none
-	Vary     string    // further request headers for Vary, after Accept-Encoding
+	Cache    string    // Cache-Control; "" keeps the value that the caller set
+	Tags     string    // Cache-Tag, which shared caches use to purge responses, see AuthorTag; "": none
+	Vary     string    // names of request headers to add to Vary, after Accept-Encoding
 	Link     []string  // values of Link headers
-	Feed     bool      // allows other origins to read it, and forbids scripts in it
+	Feed     bool      // allows pages of other origins to read the document, and forbids scripts in it
 	Policy   string    // Content-Security-Policy of a Feed; "": sandbox
 	Brotli   bool      // also offers a brotli representation
 
 	Level  int  // of gzip, 1 to 9 [6]
 	Packed bool // stores only the gzip bytes; plain responses are decompressed each time
-	// NoSince ignores If-Modified-Since. It is for a document from the same second as its
-	// predecessor, which that date cannot distinguish.
+	// NoSince ignores If-Modified-Since. Set NoSince for a document that was modified in the same
+	// second as its previous version, because that header cannot distinguish the two.
 	NoSince bool
-	// Delta makes responses with status 226 (RFC 3229) and this IM header. Tag must then be the Tag
-	// of the whole document.
+	// If Delta is not empty, responses have status 226 (RFC 3229) and the IM header Delta. Tag must
+	// then be the Tag of the whole document.
 	Delta, Tag string
 	// Now is the clock for detecting dates in the future [time.Now].
 	Now func() time.Time
@@ -40,7 +40,7 @@ type Options struct {
 
 const (
 	minGzipSize    = 1400 // bytes; smaller documents fit into one packet anyway
-	brotliQuality  = 5    // as small as gzip's best, in about the time of gzip's level 6
+	brotliQuality  = 5    // output as small as with gzip level 9, in about the time of gzip level 6
 	suffixGzip     = "-gz"
 	suffixBrotli   = "-br"
 	overhead       = 2048 // bytes of memory for headers etc.
@@ -54,7 +54,7 @@ const (
 type Document struct {
 	o          Options
 	size       int    // bytes of the uncompressed document
-	tag        string // of the plain bytes, without quotes
+	tag        string // tag of the plain bytes, without quotes
 	modified   time.Time
 	plain      representation
 	packed     representation
@@ -63,7 +63,7 @@ type Document struct {
 	squeezed   representation
 	squeeze    sync.Once
 
-	// Header values, made once; nil values are not sent.
+	// These header values are made once. Nil values are not sent.
 	cache, tags, vary, since, kind, link, policy, delta, nosniff, any, exposed, ranges []string
 }
 
@@ -131,7 +131,7 @@ func (d *Document) headers() {
 		vary += ", " + o.Vary
 	}
 	d.vary = []string{vary}
-	d.ranges = []string{"none"} // ranges of a feed are useless
+	d.ranges = []string{"none"} // clients never need a range of a feed
 	d.cache, d.tags, d.kind, d.delta = one(o.Cache), one(o.Tags), one(o.Type), one(o.Delta)
 	if !o.Modified.IsZero() {
 		d.modified = o.Modified.UTC().Truncate(time.Second)
@@ -139,7 +139,7 @@ func (d *Document) headers() {
 	}
 	if len(o.Link) > 0 {
 		d.link = append([]string(nil), o.Link...)
-		d.link = d.link[:len(d.link):len(d.link)] // appending to it makes a copy
+		d.link = d.link[:len(d.link):len(d.link)] // limit the capacity, so that append makes a copy
 	}
 	if o.Feed {
 		d.nosniff, d.any, d.exposed = one("nosniff"), one("*"), one(exposedHeaders)
@@ -210,7 +210,7 @@ func (d *Document) unpack(w io.Writer) error {
 }
 
 // Tag identifies the content: 32 hexadecimal digits, or Options.Tag. It is the ETag of the plain
-// representation without quotes; the others end in -gz and -br.
+// representation without quotes; the tags of the other representations end in -gz and -br.
 func (d *Document) Tag() string { return d.tag }
 
 // Type returns the Content-Type.
@@ -219,7 +219,7 @@ func (d *Document) Type() string { return d.o.Type }
 // Size returns the approximate memory use in bytes, including a possible brotli representation.
 func (d *Document) Size() int {
 	n := len(d.plain.body) + overhead
-	packed := minGzipSize // a small document compressed on demand
+	packed := minGzipSize // upper limit for a small document that is compressed on demand
 	if d.size >= minGzipSize {
 		packed = len(d.packed.body)
 	}

@@ -79,7 +79,7 @@ func readAccept(lists []string) accept {
 			}
 		}
 	}
-	// "*" means gzip, which all its senders support, but not brotli.
+	// Clients that send "*" support gzip, but not always brotli.
 	if a.gzip == unnamed {
 		a.gzip = max(others, 0)
 	}

@@ -1,7 +1,8 @@
 package serve
 
 // CacheTag is the header with the tags of a response, separated by commas. A shared cache removes
-// it, and deletes all responses with a tag at the request of the operator.
+// this header from responses. At the request of the operator, it deletes all stored responses that
+// have a given tag.
 const CacheTag = "Cache-Tag"
 
 // AuthorTag returns the tag of every public response with content of an author: feeds, pages, files

@@ -7,8 +7,8 @@ import (
 	"github.com/tdewolff/parse/v2/css"
 )
 
-// selectors writes the selectors of a rule, each limited to the element of the options and what is in
-// it.
+// selectors returns the selectors of a rule. Each selector is limited to the element of
+// Options.Scope and its descendants.
 func (p *confiner) selectors(line int, prelude []token) (string, error) {
 	var all []string
 	var one []token
@@ -51,9 +51,9 @@ func trim(tokens []token) []token {
 	return tokens
 }
 
-// selector writes one selector. Its first element is in the element of the options, so all elements
-// behind it are too. If it is html, body or :root, it is that element itself, and only what is in it
-// may follow.
+// selector returns one selector, limited to the element of Options.Scope. The first element, and so
+// all later elements, must be descendants of the Scope element. html, body and :root at the
+// beginning mean the Scope element itself, and only its descendants may follow.
 func (p *confiner) selector(line int, tokens []token) (string, error) {
 	if len(tokens) == 0 {
 		return "", wrong(line, "a selector is empty.")
@@ -75,7 +75,7 @@ func (p *confiner) selector(line int, tokens []token) (string, error) {
 	if isCombinator(tokens[0]) {
 		return "", wrong(line, "a selector cannot begin with %q.", tokens[0].text)
 	}
-	roots := 0 // html body, html > body: all the same element
+	roots := 0 // leading roots, as in html body or html > body: all mean the Scope element
 	for {
 		n := rootTokens(tokens)
 		if n == 0 {
@@ -112,7 +112,7 @@ func (p *confiner) selector(line int, tokens []token) (string, error) {
 	}
 }
 
-// rootTokens returns the number of tokens of html, body or :root at the beginning.
+// rootTokens returns the number of tokens of a leading html, body or :root, 0 if there is none.
 func rootTokens(tokens []token) int {
 	switch {
 	case len(tokens) > 0 && tokens[0].kind == css.IdentToken && (strings.EqualFold(tokens[0].text, "html") || strings.EqualFold(tokens[0].text, "body")):
@@ -127,7 +127,7 @@ func isCombinator(t token) bool {
 	return t.is(">") || t.is("+") || t.is("~") || t.is("|") || t.is("||") || t.kind == css.ColumnToken
 }
 
-// pseudo are the functions of selectors.
+// pseudo lists the functions that selectors may contain.
 var pseudo = []string{"is", "not", "where", "has", "nth-child", "nth-last-child", "nth-of-type", "nth-last-of-type", "lang", "dir", "highlight", "-webkit-any", "-moz-any"}
 
 // checkSelector checks one token of a selector.

@@ -16,27 +16,29 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Limits of a style sheet.
+// These are the limits of a style sheet.
 const (
 	MaxBytes     = 64 << 10
 	maxRules     = 3000
 	maxSelectors = 100  // selectors of one rule
-	maxSelector  = 1000 // bytes
-	maxDepth     = 4    // of rules in rules, such as @media
-	maxValue     = 4000 // bytes
+	maxSelector  = 1000 // bytes of one selector
+	maxDepth     = 4    // nesting of rules in rules such as @media
+	maxValue     = 4000 // bytes of one value
 )
 
-// Options say where a style sheet applies.
+// Options define where a style sheet applies.
 type Options struct {
 	// Scope is the selector of the element, such as ".author". The selectors html, body and :root
-	// stand for this element.
+	// select this element.
 	Scope string
-	// Media is the prefix of the paths that url() may load, such as "/alice/media/". "": none.
+	// Media is the prefix of the paths that url() may load, such as "/alice/media/". If Media is
+	// "", url() is not allowed.
 	Media string
 }
 
-// Confine checks a style sheet and returns it for the element of the options, without comments. The
-// error is a fault.Invalid that names line and property.
+// Confine checks a style sheet and returns it limited to the element of o.Scope, without comments.
+// fault.Invalid: the style sheet is longer than MaxBytes, is malformed, or contains a construct
+// that is not allowed. The message names the line.
 func Confine(source string, o Options) (string, error) {
 	if len(source) > MaxBytes {
 		return "", fault.New(fault.Invalid, "The style sheet has %d bytes; at most %d are accepted.", len(source), MaxBytes)
@@ -60,10 +62,11 @@ type token struct {
 
 func (t token) is(char string) bool { return t.text == char && t.kind != css.StringToken }
 
-// space reports white space.
+// space reports whether t is white space.
 func (t token) space() bool { return t.kind == css.WhitespaceToken }
 
-// tokenize splits a style sheet and drops its comments. The last token is an ErrorToken.
+// tokenize splits a style sheet into tokens and replaces each comment by a space. The last token is
+// an ErrorToken.
 func tokenize(source string) (all []token) {
 	l, line := css.NewLexer(parse.NewInputString(source)), 1
 	for {
@@ -91,7 +94,7 @@ type confiner struct {
 	Options
 	tokens []token
 	at     int
-	count  int // rules
+	count  int // number of rules so far
 	out    strings.Builder
 }
 
@@ -111,7 +114,7 @@ func (p *confiner) skipSpace() {
 	}
 }
 
-// wrong returns the error about a line.
+// wrong returns a fault.Invalid about a line.
 func wrong(line int, format string, args ...any) error {
 	return fault.New(fault.Invalid, "Line %d: %s", line, fmt.Sprintf(format, args...))
 }
@@ -209,7 +212,7 @@ func (p *confiner) frames() error {
 	}
 }
 
-// until returns the tokens before a token of a kind, and skips that token.
+// until returns the tokens before the next token of kind end, and skips that token.
 func (p *confiner) until(line int, end css.TokenType) (found []token, err error) {
 	for {
 		t := p.next()

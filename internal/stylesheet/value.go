@@ -23,7 +23,8 @@ func checkProperty(t token) error {
 	return nil
 }
 
-// checkPosition refuses what follows the window: it would cover the footer of the page.
+// checkPosition rejects values, such as position: fixed, that keep an element in the window while
+// the page scrolls. Such an element could cover the footer of the page.
 func checkPosition(property string, line int, value string) error {
 	if property != "position" && property != "all" {
 		return nil
@@ -36,7 +37,7 @@ func checkPosition(property string, line int, value string) error {
 	return nil
 }
 
-// functions are the functions that a value may use. None of them loads anything.
+// functions are the functions that a value may use. None of these functions loads a resource.
 var functions = strings.Fields(`rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix color-contrast light-dark contrast-color
 	var env calc calc-size min max clamp abs sign mod rem round sin cos tan asin acos atan atan2 pow sqrt hypot log exp
 	linear-gradient radial-gradient conic-gradient repeating-linear-gradient repeating-radial-gradient repeating-conic-gradient
@@ -46,7 +47,8 @@ var functions = strings.Fields(`rgb rgba hsl hsla hwb lab lch oklab oklch color 
 	stylistic styleset character-variant swash ornaments annotation scroll view and or not selector style
 	min-width max-width`)
 
-// value writes the value of a property, or the condition of a rule. property is for errors.
+// value returns the value of a property, or the condition of a rule such as @media. property is the
+// name of the property or the rule.
 func (p *confiner) value(property string, line int, tokens []token) (string, error) {
 	var b strings.Builder
 	var open []css.TokenType
@@ -106,8 +108,8 @@ func closing(open css.TokenType) css.TokenType {
 	return css.RightParenthesisToken
 }
 
-// function checks the name of a function, and the address of url("…"). rest begins with its
-// arguments.
+// function checks the name of a function, and the address of url("…"). rest begins with the
+// arguments of the function.
 func (p *confiner) function(property string, t token, rest []token) error {
 	name := strings.ToLower(strings.TrimSuffix(t.text, "("))
 	plain := strings.TrimPrefix(strings.TrimPrefix(name, "-webkit-"), "-moz-")
@@ -116,7 +118,7 @@ func (p *confiner) function(property string, t token, rest []token) error {
 		for len(rest) > 0 && rest[0].space() {
 			rest = rest[1:]
 		}
-		for after := rest[min(1, len(rest)):]; ; after = after[1:] { // no modifiers behind the string
+		for after := rest[min(1, len(rest)):]; ; after = after[1:] { // only white space may follow the string
 			if len(after) == 0 || !after[0].space() && after[0].kind != css.RightParenthesisToken {
 				return p.foreign(property, t)
 			}
@@ -141,7 +143,7 @@ func (p *confiner) foreign(property string, t token) error {
 	return wrong(t.line, "%s: url() may load your own files only; their addresses begin with %s.", property, p.Media)
 }
 
-// owns reports whether an address is a file of the author.
+// owns reports whether address is the path of a file of the author, below p.Media.
 func (p *confiner) owns(address string) bool {
 	rest, own := strings.CutPrefix(address, p.Media)
 	return own && p.Media != "" && rest != "" && !strings.Contains(rest, "..") && !strings.ContainsAny(rest, "\\\"'()<> \t\n?#%") && !strings.HasPrefix(rest, "/")

@@ -16,8 +16,8 @@ import (
 
 // Service is the environment from the manager. The zero Service means no manager.
 type Service struct {
-	// Listeners holds the sockets by their FileDescriptorName=. Further ones with the same name are
-	// numbered from 2 on: public, public-2.
+	// Listeners maps the FileDescriptorName= of each socket to its listener. Further sockets with
+	// the same name get a number from 2 on: public, public-2.
 	Listeners map[string]net.Listener
 	// Watchdog is the maximum time between two keep-alive notifications; 0: no watchdog.
 	Watchdog time.Duration
@@ -28,12 +28,12 @@ type Service struct {
 // firstFD is the number of the first passed descriptor (SD_LISTEN_FDS_START).
 const firstFD = 3
 
-// maxFDs limits LISTEN_FDS.
+// maxFDs is the maximum value of LISTEN_FDS.
 const maxFDs = 64
 
 // FromEnviron parses the environment, "NAME=value" entries, for the process pid. It takes over the
-// descriptors, so call it once. Variables for another process are ignored. A descriptor that is not
-// a listening socket is an error that names it.
+// descriptors, so call it once. Variables for another process are ignored. The error names an
+// invalid LISTEN_FDS, or the first descriptor that is not a listening socket.
 //
 // spec:systemd-257#listen-fds
 func FromEnviron(environ []string, pid int) (*Service, error) {
@@ -47,7 +47,7 @@ func FromEnviron(environ []string, pid int) (*Service, error) {
 	if usec, err := strconv.ParseInt(vars["WATCHDOG_USEC"], 10, 64); err == nil && usec > 0 && forThisProcess("WATCHDOG_PID") {
 		s.Watchdog = time.Duration(usec) * time.Microsecond
 	}
-	// Unlike the other PID variables, this one is required: otherwise the descriptors may belong to
+	// Unlike WATCHDOG_PID, LISTEN_PID is required: without it, the descriptors may belong to
 	// another process.
 	if vars["LISTEN_FDS"] == "" || vars["LISTEN_PID"] != strconv.Itoa(pid) {
 		return s, nil
@@ -105,7 +105,7 @@ func (s *Service) Unclaimed() []string {
 	return names
 }
 
-// Notify sends lines of state, such as "READY=1", to the manager. There is no response to wait for.
+// Notify sends lines of state, such as "READY=1", to the manager. The manager sends no response.
 func (s *Service) Notify(state string) error {
 	if s == nil || s.socket == "" {
 		return nil
@@ -122,8 +122,9 @@ func (s *Service) Notify(state string) error {
 	return nil
 }
 
-// Watch sends keep-alive notifications twice per Watchdog interval until ctx ends, while alive
-// returns nil. alive must return when its ctx ends. Errors are passed to report.
+// Watch calls alive twice per Watchdog interval until ctx ends. If alive returns nil, Watch sends a
+// keep-alive notification. alive must return when its context ends. Watch passes all errors to
+// report.
 //
 // spec:systemd-257#watchdog
 func (s *Service) Watch(ctx context.Context, alive func(ctx context.Context) error, report func(error)) {

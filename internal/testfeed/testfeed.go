@@ -29,8 +29,8 @@ const (
 	items       = 8
 	title       = "Cloudburst test feed"
 	description = "A new item every 15 minutes, to test programs that want to be notified of changes."
-	maxTicks    = 20                     // manual changes that are stored
-	notifyDelay = 100 * time.Millisecond // after the quarter, because clocks differ a little
+	maxTicks    = 20                     // maximum number of stored manual changes
+	notifyDelay = 100 * time.Millisecond // wait after the quarter, because the clocks of nodes differ a little
 )
 
 // Feed changes every quarter of an hour, and on request of the operator, so that authors of
@@ -41,7 +41,7 @@ type Feed struct {
 	Hub     Hub
 	Readers Readers
 	Names   *origin.Names
-	Cloud   func(public string) rsscloud.Cloud // of this server at a public URL
+	Cloud   func(public string) rsscloud.Cloud // returns the <cloud> element of this server at a public URL
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -53,12 +53,12 @@ type Store interface {
 	Followed(ctx context.Context, topic int64, now time.Time) (bool, error)
 }
 
-// Hub takes pings; *hub.Hub is one.
+// Hub processes pings; *hub.Hub implements it.
 type Hub interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 }
 
-// Readers receives changes of a feed; *river.River is one.
+// Readers receives changes of a feed; *river.River implements it.
 type Readers interface {
 	ReceivePush(ctx context.Context, url, via string) (known bool, err error)
 }
@@ -83,8 +83,8 @@ func (t tick) text() string {
 	return fmt.Sprintf("It is %s in Greenwich: quarter %d of the day.", t.at.Format("15:04 on 2 January 2006"), t.at.Hour()*4+t.at.Minute()/15+1)
 }
 
-// changesAt returns the changes that the feed contains at now, the newest first: the last
-// quarters, and the manual changes since the oldest of them.
+// changesAt returns the changes that the feed contains at now, the newest first: the last quarters,
+// and the manual changes since the oldest of these quarters.
 func changesAt(now time.Time, manual []time.Time) []tick {
 	quarter := now.UTC().Truncate(every)
 	var all []tick
@@ -136,7 +136,7 @@ func document(public, cloud string, now time.Time, manual []time.Time) (body []b
 	return b.Bytes(), newest
 }
 
-// now returns the test feed of this moment.
+// now returns the test feed at the current time of f.Now, and this time.
 func (f *Feed) now(ctx context.Context, public string) (body []byte, newest tick, now time.Time, err error) {
 	now = f.Now()
 	manual, err := f.Store.TestFeedTicks(ctx, now.Truncate(every).Add(-items*every))
@@ -169,8 +169,8 @@ func etagOf(body []byte) string {
 	return fmt.Sprintf(`"%x"`, sum[:12])
 }
 
-// dateAfter is the minimum age of a change before its date serves as validator: dates have
-// seconds, and another node's clock could add a change within the same one.
+// dateAfter is the minimum age of the newest change before responses have a Last-Modified date. The
+// date has a precision of one second, and another node could add a change in the same second.
 const dateAfter = 2 * time.Second
 
 // Handler serves the feed at a public URL. It supports conditional requests.
@@ -188,7 +188,7 @@ func (f *Feed) Handler(public string) http.Handler {
 		}
 		changed := newest.at
 		if now.Sub(changed) < dateAfter {
-			changed = time.Time{} // no Last-Modified
+			changed = time.Time{} // send no Last-Modified
 		}
 		h := w.Header()
 		h.Set("Content-Type", "application/rss+xml; charset=utf-8")
@@ -256,7 +256,8 @@ func eachQuarter(ctx context.Context, now func() time.Time, do func()) {
 	}
 }
 
-// notify pings the test feed by each name that has subscribers.
+// notify notifies the river about the test feed at each origin of the server, and pings the hub for
+// each origin at which the test feed has subscribers.
 func (f *Feed) notify(ctx context.Context) {
 	for _, origin := range f.Names.All() {
 		url := origin + Path

@@ -42,8 +42,8 @@ func ParseSize(s string) (int64, error) {
 	return int64(math.Round(f * float64(unit))), nil
 }
 
-// FormatSize prints bytes in the largest binary unit that divides them: 64MiB, 1500B.
-// 0 has no unit. ParseSize reads the result back exactly.
+// FormatSize prints a number of bytes in the largest binary unit that divides it: 64MiB, 1500B. 0
+// has no unit. ParseSize reads the result back exactly.
 func FormatSize(bytes int64) string {
 	if bytes == 0 {
 		return "0"

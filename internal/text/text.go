@@ -21,7 +21,8 @@ func Clip(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
-// ClipRunes cuts a text to at most limit characters. The last one is an ellipsis if text was cut.
+// ClipRunes cuts a text to at most limit characters. The last character is an ellipsis if the text
+// was cut.
 func ClipRunes(s string, limit int) string {
 	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s
@@ -69,7 +70,7 @@ func Thousands(n int64) string {
 }
 
 // Host returns the host of a URL with its port, as written, for display. It returns "" if raw is
-// not a URL. For keys of limits use package href.
+// not a URL. To get a key for limits per host, use package href.
 func Host(raw string) string {
 	if u, err := url.Parse(raw); err == nil {
 		return u.Host
@@ -114,7 +115,7 @@ func PlainLine(s string) string {
 // isPlainLine reports whether s consists of visible characters with single spaces between words, so
 // that PlainLine changes nothing.
 func isPlainLine(s string) bool {
-	space := true // also at the beginning
+	space := true // a leading space is not allowed either
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
@@ -132,8 +133,8 @@ func isPlainLine(s string) bool {
 	return !space || s == ""
 }
 
-// isDirectional reports characters that change the direction of text: a name with them can imitate
-// another.
+// isDirectional reports whether c changes the direction of text. A name with such characters can
+// look like another name.
 func isDirectional(c rune) bool {
 	return c >= '\u202A' && c <= '\u202E' || c >= '\u2066' && c <= '\u2069'
 }

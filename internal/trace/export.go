@@ -21,21 +21,21 @@ import (
 )
 
 const (
-	maxQueue   = 8192 // spans in memory
-	maxBatch   = 512  // spans in one message
+	maxQueue   = 8192 // maximum number of spans in memory
+	maxBatch   = 512  // maximum number of spans in one message
 	sendEvery  = time.Second
 	sendWithin = 10 * time.Second
 	maxAnswer  = 64 << 10
-	firstWait  = time.Second // after a failure; doubled with each
+	firstWait  = time.Second // wait after the first failure; doubled after each further failure
 	maxWait    = time.Minute
-	maxTries   = 20 // of one message: some 15 minutes
+	maxTries   = 20 // attempts to send one message, within about 15 minutes
 )
 
 // Counts are the numbers of spans since the start.
 type Counts struct {
-	Exported int64 // the collector has them
-	Dropped  int64 // lost: the queue was full, or the collector rejected them or was unreachable for too long
-	Failures int64 // messages that failed
+	Exported int64 // spans that the collector accepted
+	Dropped  int64 // spans lost because the queue was full, or the collector rejected them or was unreachable for too long
+	Failures int64 // failed attempts to send a message
 	Queued   int64 // spans in memory now
 }
 
@@ -47,7 +47,7 @@ type exporter struct {
 	client *http.Client
 	log    *slog.Logger
 	spans  chan sdk.ReadOnlySpan
-	full   chan struct{} // a batch is there
+	full   chan struct{} // signals that the queue contains a full batch
 	encode *otlptrace.Exporter
 
 	exported, dropped, failures, held atomic.Int64
@@ -63,10 +63,11 @@ func newExporter(o Options) *exporter {
 		e.url += "/v1/traces"
 	}
 	if e.client == nil {
-		// The operator configures the address, so it may be a private one.
+		// The operator configures the URL, so private addresses are allowed.
 		e.client = &http.Client{
 			Timeout: sendWithin, Transport: http.DefaultTransport.(*http.Transport).Clone(),
-			// The headers may contain a password for this collector only.
+			// Do not follow redirects, because the headers may contain a password for this
+			// collector.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 	}
@@ -74,10 +75,10 @@ func newExporter(o Options) *exporter {
 	return e
 }
 
-// OnStart is called when a span begins.
+// OnStart implements sdk.SpanProcessor and does nothing.
 func (e *exporter) OnStart(context.Context, sdk.ReadWriteSpan) {}
 
-// OnEnd takes a span.
+// OnEnd queues a finished span, or drops the span if the queue is full.
 func (e *exporter) OnEnd(s sdk.ReadOnlySpan) {
 	select {
 	case e.spans <- s:
@@ -93,16 +94,16 @@ func (e *exporter) OnEnd(s sdk.ReadOnlySpan) {
 	}
 }
 
-// Shutdown is for the SDK; Run ends with its context.
+// Shutdown implements sdk.SpanProcessor. It does nothing, because Run ends with its context.
 func (e *exporter) Shutdown(context.Context) error { return nil }
 
-// ForceFlush is for the SDK; Run sends without being asked.
+// ForceFlush implements sdk.SpanProcessor. It does nothing, because Run sends all spans on its own.
 func (e *exporter) ForceFlush(context.Context) error { return nil }
 
-// Run sends spans until ctx ends, and the remaining ones until last ends.
+// Run sends spans until ctx ends. Then it sends the remaining spans until last ends.
 func (t *Tracer) Run(ctx, last context.Context) { t.out.run(ctx, last) }
 
-// Counts returns the numbers of spans.
+// Counts returns the numbers of spans since the start.
 func (t *Tracer) Counts() Counts {
 	e := t.out
 	return Counts{e.exported.Load(), e.dropped.Load(), e.failures.Load(), int64(len(e.spans)) + e.held.Load()}
@@ -135,7 +136,7 @@ func (e *exporter) run(ctx, last context.Context) {
 	e.client.CloseIdleConnections()
 }
 
-// take returns the next batch.
+// take removes and returns at most maxBatch spans from the queue. It does not wait for spans.
 func (e *exporter) take() []sdk.ReadOnlySpan {
 	var batch []sdk.ReadOnlySpan
 	for len(batch) < maxBatch {
@@ -150,8 +151,8 @@ func (e *exporter) take() []sdk.ReadOnlySpan {
 	return batch
 }
 
-// deliver sends a batch and retries while the collector is unreachable. After ctx ends, it tries
-// once more.
+// deliver sends a batch and retries while the collector is unreachable. After ctx ends, it tries at
+// most once more.
 func (e *exporter) deliver(ctx, last context.Context, batch []sdk.ReadOnlySpan) {
 	e.held.Store(int64(len(batch)))
 	defer e.held.Store(0)
@@ -189,7 +190,7 @@ func (e *exporter) logState(err error) {
 	e.away = err != nil
 }
 
-// send sends one message. Spans that the collector rejects are lost.
+// send sends one message. It counts spans that the collector rejects as dropped.
 func (e *exporter) send(ctx context.Context, batch []sdk.ReadOnlySpan) error {
 	rejected := new(int64)
 	if err := e.encode.ExportSpans(context.WithValue(ctx, rejectedKey{}, rejected), batch); err != nil {
@@ -204,10 +205,10 @@ func (e *exporter) send(ctx context.Context, batch []sdk.ReadOnlySpan) error {
 
 type rejectedKey struct{}
 
-// Start and Stop are for the SDK.
+// Start implements otlptrace.Client and does nothing.
 func (e *exporter) Start(context.Context) error { return nil }
 
-// Stop is Start's counterpart.
+// Stop implements otlptrace.Client and does nothing.
 func (e *exporter) Stop(context.Context) error { return nil }
 
 // rejection is an unsuccessful response of the collector.
@@ -220,14 +221,14 @@ func (r *rejection) Error() string {
 	return fmt.Sprintf("the collector answered %d %s: %s", r.status, http.StatusText(r.status), r.text)
 }
 
-// final reports that a retry would be rejected again.
+// final reports whether the collector would also reject a retry.
 func (r *rejection) final() bool {
 	return r.status < 500 && r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
 }
 
 // UploadTraces sends spans as protobuf by OTLP over HTTP, for the SDK's exporter.
 func (e *exporter) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
-	// It has the form of an ExportTraceServiceRequest, whose package needs gRPC.
+	// TracesData has the same encoding as ExportTraceServiceRequest, whose package needs gRPC.
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err != nil {
 		return err
@@ -277,7 +278,8 @@ func rejectedSpans(answer []byte) int64 {
 	return int64(v)
 }
 
-// field returns b from the value of field 1 on, if that field has the type want.
+// field returns the part of the message b that begins with the value of field 1. It returns nil if
+// there is no field 1 of the type want.
 func field(b []byte, want protowire.Type) []byte {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)

@@ -11,13 +11,13 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// ids computes the IDs of a change's trace and of the spans that others refer to.
+// ids computes the IDs of a change's trace and of the spans that other spans refer to.
 type ids struct {
 	sum [sha256.Size]byte
 }
 
-// idsOf returns the ids of a change. They include its time, because versions restart in another
-// database and several servers may use one collector.
+// idsOf returns the ids of a change. The IDs depend on the time of the change, because versions
+// restart in another database and several servers may use one collector.
 func idsOf(change *hub.Topic) ids {
 	b := make([]byte, 0, 64)
 	b = append(b, "cloudburst change "...)
@@ -29,7 +29,7 @@ func idsOf(change *hub.Topic) ids {
 
 func (i ids) trace() (id oteltrace.TraceID) {
 	copy(id[:], i.sum[:])
-	id[0] |= 1 // never all zeros
+	id[0] |= 1 // an ID must not be zero
 	return id
 }
 
@@ -54,13 +54,13 @@ type fixedIDs struct{}
 
 type fixedIDKey struct{}
 
-// NewIDs is for spans that have no parent.
+// NewIDs returns the IDs for a span without a parent: the IDs in ctx.
 func (fixedIDs) NewIDs(ctx context.Context) (oteltrace.TraceID, oteltrace.SpanID) {
 	c, _ := ctx.Value(fixedIDKey{}).(oteltrace.SpanContext)
 	return c.TraceID(), c.SpanID()
 }
 
-// NewSpanID is for all other spans; without an ID in ctx it is random.
+// NewSpanID returns the ID for a span with a parent: the ID in ctx, or a random ID if ctx has none.
 func (fixedIDs) NewSpanID(ctx context.Context, _ oteltrace.TraceID) oteltrace.SpanID {
 	if c, ok := ctx.Value(fixedIDKey{}).(oteltrace.SpanContext); ok {
 		return c.SpanID()

@@ -114,7 +114,8 @@ func (t *Tracer) ShardDone(change *hub.Topic, p hub.ShardNotified) {
 	t.write(s)
 }
 
-// AttemptDone writes the span of one notification, for a limited number per change.
+// AttemptDone writes the span of one notification. It writes at most maxSingles such spans per
+// change.
 func (t *Tracer) AttemptDone(change *hub.Topic, d hub.Attempt) {
 	i := idsOf(change)
 	if !t.sampled(i.trace()) || !t.admitSingle(i.trace()) {
@@ -154,8 +155,8 @@ func errorType(r *hub.Reply) string {
 	return "no_answer"
 }
 
-// topicAttributes describes a topic, without user and query. The id distinguishes topics that
-// differ only in these, and is also in log events.
+// topicAttributes describes a topic, without user and query. The attribute cloudburst.topic_id
+// distinguishes topics whose URLs differ only in user or query. Log events contain the same ID.
 func topicAttributes(t *hub.Topic) []attribute.KeyValue {
 	shown := ""
 	if event.IsPrivate(t.URL) {

@@ -38,7 +38,7 @@ type Tracer struct {
 	tracer oteltrace.Tracer
 
 	mu          sync.Mutex
-	singleSpans map[oteltrace.TraceID]int // spans of single notifications, by change
+	singleSpans map[oteltrace.TraceID]int // number of spans of single notifications; key: trace ID of the change
 }
 
 const (
@@ -46,7 +46,7 @@ const (
 	maxChanges = 1000 // changes for which single notifications are counted
 )
 
-// New returns a Tracer. Its Run sends the spans.
+// New returns a Tracer. Call [Tracer.Run] to send its spans.
 func New(o Options) *Tracer {
 	t := &Tracer{opts: o, out: newExporter(o), share: sdk.TraceIDRatioBased(o.Sample), singleSpans: map[oteltrace.TraceID]int{}}
 	about := resource.NewSchemaless(
@@ -54,19 +54,21 @@ func New(o Options) *Tracer {
 		attribute.String("service.instance.id", fmt.Sprint(o.Node)),
 	)
 	provider := sdk.NewTracerProvider(
-		// Sampling is decided before a span exists.
+		// The methods of Tracer call sampled before they create a span, so the provider samples
+		// every span.
 		sdk.WithSampler(sdk.AlwaysSample()), sdk.WithIDGenerator(fixedIDs{}), sdk.WithResource(about), sdk.WithSpanProcessor(t.out),
 	)
 	t.tracer = provider.Tracer("cloudburst/internal/trace")
 	return t
 }
 
-// sampled decides by the trace ID, so that all nodes with the same share agree.
+// sampled reports whether the spans of a trace are written. The decision depends on the trace ID,
+// so that all nodes with the same share agree.
 func (t *Tracer) sampled(id oteltrace.TraceID) bool {
 	return t.share.ShouldSample(sdk.SamplingParameters{TraceID: id}).Decision == sdk.RecordAndSample
 }
 
-// ID returns the trace ID of a change for logs; "": it is not traced.
+// ID returns the trace ID of a change for logs; "": the change is not traced.
 func (t *Tracer) ID(change *hub.Topic) string {
 	id := idsOf(change).trace()
 	if !t.sampled(id) {
@@ -79,7 +81,7 @@ func (t *Tracer) ID(change *hub.Topic) string {
 type span struct {
 	name       string
 	kind       oteltrace.SpanKind
-	own        oteltrace.SpanContext // referenced by other spans; invalid: not referenced
+	own        oteltrace.SpanContext // IDs that other spans refer to; invalid: no span refers to this one
 	parent     oteltrace.SpanContext // invalid: none
 	begin, end time.Time
 	links      []oteltrace.Link
@@ -107,7 +109,7 @@ func (t *Tracer) write(s span) {
 	made.End(oteltrace.WithTimestamp(notBefore(s.end, s.begin)))
 }
 
-// notBefore returns t, or after if that is later, because clocks may be set.
+// notBefore returns the later of t and after. t can be earlier than after if a clock was set back.
 func notBefore(t, after time.Time) time.Time {
 	if t.Before(after) {
 		return after
@@ -126,9 +128,9 @@ func (t *Tracer) admitSingle(id oteltrace.TraceID) bool {
 	return t.singleSpans[id] <= maxSingles
 }
 
-// origin is the origin of a ping.
+// origin describes the cause of a ping: a request of a client, or a save on this server.
 type origin struct {
-	caller oteltrace.SpanContext // invalid: the client sent none
+	caller oteltrace.SpanContext // from the client's traceparent; invalid: none
 	save   *Save
 }
 
@@ -171,7 +173,8 @@ func (t *Tracer) Origin(ctx context.Context) any {
 
 type readingKey struct{}
 
-// Reading returns the context for a read that may find change.
+// Reading returns the context for reading a feed, in which the read may find change. Fetching uses
+// this context.
 func (t *Tracer) Reading(ctx context.Context, change *hub.Topic) context.Context {
 	if len(t.opts.Propagate) == 0 {
 		return ctx
@@ -204,7 +207,7 @@ func (t *Tracer) parent(change *hub.Topic, kind string) string {
 	return fmt.Sprintf("00-%s-%s-01", i.trace(), i.span(kind, 0))
 }
 
-// mayPropagate reports a host whose requests may carry a traceparent.
+// mayPropagate reports whether requests to host may carry a traceparent.
 func (t *Tracer) mayPropagate(host string) bool {
 	host = strings.ToLower(host)
 	for _, p := range t.opts.Propagate {

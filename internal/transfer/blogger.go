@@ -27,14 +27,15 @@ type blogger struct {
 	title  string
 }
 
-// Reasons of Blogger.
+// These are the reasons for omitting entries of a Blogger export.
 const (
 	omitComment = "Comments of readers"
 	omitPage    = "Pages outside of the blog's posts"
 	omitTrash   = "Posts in the trash"
 )
 
-// isBlogger reports an Atom file with the categories or elements of Blogger's export.
+// isBlogger reports whether head is the beginning of an Atom file with the categories or elements
+// of Blogger's export.
 func isBlogger(head []byte) bool {
 	return bytes.Contains(head, []byte("<feed")) &&
 		(bytes.Contains(head, []byte("schemas.google.com/blogger/2018")) || bytes.Contains(head, []byte("schemas.google.com/blogger/2008/kind#")))
@@ -154,7 +155,7 @@ func (s *blogger) post(e *wxrElement) *foreignPost {
 		old = strings.TrimSpace(e.atom("filename"))
 	}
 	p.identify(s.kind(), id, webURL(old))
-	p.GUID = id // the same in the feed of the blog
+	p.GUID = id // the feed of the blog has the same GUID
 	if webURL(old) == "" && strings.HasPrefix(old, "/") {
 		p.Old = append(p.Old, old)
 	}
@@ -209,7 +210,7 @@ func bloggerKind(e *wxrElement) string {
 	return ""
 }
 
-// find returns the first element with a local name, or an empty element.
+// find returns the first child element with the given local name, or an empty element.
 func (e *wxrElement) find(local string) *wxrElement {
 	for i := range e.Elements {
 		if e.Elements[i].XMLName.Local == local {
@@ -219,7 +220,7 @@ func (e *wxrElement) find(local string) *wxrElement {
 	return &wxrElement{}
 }
 
-// atom returns the text of the first element with a local name.
+// atom returns the text of the first child element with the given local name.
 func (e *wxrElement) atom(local string) string { return e.find(local).Text }
 
 // alternate returns the URL of the page of an entry.

@@ -13,7 +13,8 @@
 //
 // # Guarantees
 //
-// Neither direction holds more than one batch of posts in memory. An import verifies the whole file
-// before it changes anything. Importing the same file again adds nothing, and an interrupted import
-// continues where it stopped. No name in an archive is used as a file name on disk.
+// Neither an export nor an import holds more than one batch of posts in memory. An import verifies
+// the whole file before it changes anything. Importing the same file again adds nothing, and an
+// interrupted import continues where it stopped. No name in an archive is used as a file name on
+// disk.
 package transfer

@@ -124,7 +124,7 @@ func (a *archive) json(name string, v any) error {
 	})
 }
 
-// exportPosts writes the posts, published ones first, in order of publication.
+// exportPosts writes the posts. Published posts come first, in order of publication.
 func (t *Transfer) exportPosts(ctx context.Context, a *archive, w author.Writer, progress Progress) error {
 	enc := json.NewEncoder(a)
 	enc.SetEscapeHTML(false)
