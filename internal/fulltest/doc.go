@@ -21,8 +21,8 @@ func Needs(t testing.TB, what string) {
 	}
 }
 
-// SkipUnderRace skips a test with much data and a single goroutine under the race detector, which
-// has nothing to find there. The test runs in full without the detector.
+// SkipUnderRace skips a test under the race detector. It is for tests with much data and a single
+// goroutine, in which the detector can find no race. The test runs in full without the detector.
 func SkipUnderRace(t testing.TB) {
 	t.Helper()
 	if detecting {
@@ -30,7 +30,7 @@ func SkipUnderRace(t testing.TB) {
 	}
 }
 
-// Size returns full, or less under the race detector and with -short.
+// Size returns less under the race detector or with -short, and full otherwise.
 func Size(full, less int) int {
 	if detecting || testing.Short() {
 		return less

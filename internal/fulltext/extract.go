@@ -10,16 +10,17 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Limits of one page.
+// These limits apply to one page.
 const (
-	maxTags  = 50_000 // tags that open an element
-	minWords = 200    // bytes of text of an article
+	maxTags  = 50_000 // maximum number of tags that open an element
+	minWords = 200    // minimum number of bytes of text of an article
 )
 
 var errNoArticle = errors.New("has no article that this server can find: it may need a script or a login")
 
 // Extract returns the article of a page as HTML with absolute URLs, not sanitized. address is the
-// URL of the page. The error is a clause that continues a sentence about the page.
+// URL of the page. The text of the error continues a sentence about the page, such as "has no
+// article".
 func Extract(page, address string) (string, error) {
 	at, err := url.Parse(address)
 	if err != nil {

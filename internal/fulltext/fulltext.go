@@ -26,26 +26,27 @@ import (
 	"cloudburst/internal/river/item"
 )
 
-// Store stores which pages are to be read, and their texts. Each method is one transaction. Times
-// are in UTC with millisecond precision.
+// Store stores the pages to read and their texts. Each method is one transaction. Times are in UTC
+// with millisecond precision.
 type Store interface {
 	// FullText returns the stored full text of an item; the zero Text if none is stored.
 	// fault.NotFound: the item does not exist.
 	FullText(ctx context.Context, item int64) (Text, error)
-	// WantFullText makes the page of an item due at now, before those of new items, unless its text
-	// is stored or it is due already. The attempts count from the beginning. Errors:
-	// fault.NotFound; Invalid: the item has no link; TooMany: limit pages wait already.
+	// WantFullText makes the page of an item due at now, before the pages of new items, and resets
+	// the number of attempts. It changes nothing if the text is stored or the page is already due.
+	// fault.NotFound: the item does not exist. fault.Invalid: the item has no link. fault.TooMany:
+	// limit pages are already waiting.
 	WantFullText(ctx context.Context, item int64, now time.Time, limit int) error
-	// ClaimFullTexts claims up to limit due pages until a time, those that were due first. It sets
-	// Claim = claim.
+	// ClaimFullTexts claims up to limit due pages until the time until. Pages with the earliest due
+	// times come first. It sets Page.Claim to claim.
 	ClaimFullTexts(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Page, error)
-	// NextFullText returns when the next page is due; the zero time: none is.
+	// NextFullText returns the time when the next page is due; zero: no page is due.
 	NextFullText(ctx context.Context) (time.Time, error)
 	// PutOffFullTexts gives back claimed pages that were not read.
 	PutOffFullTexts(ctx context.Context, list []lease.Back[Page]) error
 	// SaveFullText stores the result for a claimed page, and makes the text searchable. It writes
-	// nothing if the claim was lost or the item is gone. followed reports that a user wants the full
-	// text of all items of the feed; the item then has the Seq of the result.
+	// nothing if the claim was lost or the item is gone. followed reports whether a user wants the
+	// full text of all items of the feed; the item then has the Seq of the result.
 	SaveFullText(ctx context.Context, r Result) (saved, followed bool, err error)
 }
 
@@ -55,7 +56,7 @@ type Page struct {
 	Claim        int64
 	Link         string // URL
 	Tries        int    // failed attempts so far
-	Words        string // text that the feed has
+	Words        string // text of the item in the feed
 }
 
 // Result is the result of reading a page. Either HTML or Problem is set.
@@ -63,27 +64,27 @@ type Result struct {
 	Page
 	HTML    string // sanitized
 	At      time.Time
-	Problem string    // why there is no text, as a sentence
-	NextAt  time.Time // of the next attempt; zero: none
+	Problem string    // reason for the missing text, as a sentence
+	NextAt  time.Time // time of the next attempt; zero: none
 	Seq     int64     // new Seq of the item; used only if the item changes for users
 }
 
 // Text is the stored full text of an item.
 type Text struct {
 	item.Full
-	Problem string    // why there is no text, as a sentence; "": there is one, or no attempt was made
-	NextAt  time.Time // when the page is read; zero: never
+	Problem string    // reason for the missing text, as a sentence; "": there is a text, or no attempt was made
+	NextAt  time.Time // time when the page is due; zero: never
 }
 
 // Pending reports whether the page is still to be read for the first time, or is being read.
 func (t *Text) Pending() bool { return t.HTML == "" && t.Problem == "" && !t.NextAt.IsZero() }
 
-// Fetcher fetches pages; *fetch.Client is one.
+// Fetcher fetches pages; *fetch.Client implements it.
 type Fetcher interface {
 	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 }
 
-// River publishes items whose text changed; river.Publisher is one.
+// River publishes items whose text changed; river.Publisher implements it.
 type River interface {
 	NextSeq() int64
 	Announce(source, id, seq int64)
@@ -96,7 +97,7 @@ type Service struct {
 	River River
 	Log   *slog.Logger
 	Now   func() time.Time // nil: time.Now
-	// Interval returns the pause between two requests to the host of a URL. nil: a second.
+	// Interval returns the pause between two requests to the host of a URL. nil: one second.
 	Interval func(url string) time.Duration
 	Options  Options
 
@@ -111,10 +112,10 @@ type Service struct {
 
 // Options of a service. Zero fields mean the default in brackets.
 type Options struct {
-	AtOnce int           // pages in progress [4]
-	Lease  time.Duration // of a claim [2 m]
-	Retry  time.Duration // until a user can ask again for a page that failed [1 m]
-	Max    int           // pages that wait [10,000]; further requests of users are rejected
+	AtOnce int           // maximum number of pages in progress [4]
+	Lease  time.Duration // duration of a claim [2 m]
+	Retry  time.Duration // wait until a user can request a failed page again [1 m]
+	Max    int           // maximum number of waiting pages [10,000]; further requests of users are rejected
 }
 
 func (s *Service) init() {
@@ -142,21 +143,23 @@ func (s *Service) init() {
 	})
 }
 
-// Wake makes the service look for due pages.
+// Wake makes the service search for due pages.
 func (s *Service) Wake() {
 	s.init()
 	lease.Wake(s.wake)
 }
 
-// Get returns what is stored for an item; the zero Text: nothing.
+// Get returns the stored full text of an item; the zero Text if none is stored. fault.NotFound: the
+// item does not exist.
 func (s *Service) Get(ctx context.Context, id int64) (Text, error) {
 	s.init()
 	return s.Store.FullText(ctx, id)
 }
 
-// Request asks for the text of an item, and waits up to a time for it. The result may still be
-// pending. A page that failed less than Options.Retry ago is not requested again. Errors:
-// fault.NotFound, Invalid, TooMany.
+// Request requests the full text of an item and waits for it, at most for wait. The result may
+// still be pending. A page that failed less than Options.Retry ago is not requested again.
+// fault.NotFound: the item does not exist. fault.Invalid: the item has no link. fault.TooMany:
+// Options.Max pages are already waiting.
 func (s *Service) Request(ctx context.Context, id int64, wait time.Duration) (Text, error) {
 	s.init()
 	t, err := s.Store.FullText(ctx, id)
@@ -173,10 +176,11 @@ func (s *Service) Request(ctx context.Context, id int64, wait time.Duration) (Te
 	return s.await(ctx, id, wait)
 }
 
-// pollEvery is the interval in which a waiting request looks for a result of another process.
+// pollEvery is the interval at which a waiting request checks for a result of another process.
 const pollEvery = 500 * time.Millisecond
 
-// await waits until the page of an item was read.
+// await waits until the page of an item is no longer pending, at most for wait, and returns the
+// stored text.
 func (s *Service) await(ctx context.Context, id int64, wait time.Duration) (Text, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -199,7 +203,7 @@ func (s *Service) finished() {
 	s.done = make(chan struct{})
 }
 
-// pause is the minimum time between two looks for due pages, because each new item wakes the
+// pause is the minimum time between two searches for due pages, because each new item wakes the
 // service.
 const pause = 100 * time.Millisecond
 
@@ -221,7 +225,8 @@ func (s *Service) Run(ctx context.Context) {
 	loop.Run(ctx)
 }
 
-// claim claims due pages, after a pause. The query for the next one is cheaper than an empty claim.
+// claim claims due pages, after a pause. It first queries the next due time, because this query is
+// cheaper than a claim without pages.
 func (s *Service) claim(ctx context.Context, _, _ time.Time, limit int, claim int64) ([]Page, error) {
 	if !lease.Sleep(ctx, nil, pause) {
 		return nil, nil
@@ -242,7 +247,7 @@ func (s *Service) save(ctx context.Context, r Result) {
 	saved, followed, err := s.Store.SaveFullText(ctx, r)
 	switch {
 	case err != nil:
-		s.Log.WarnContext(ctx, "full text: cannot store a result", "item", r.Item, "err", err) // the claim expires
+		s.Log.WarnContext(ctx, "full text: cannot store a result", "item", r.Item, "err", err) // the page is read again after the claim expires
 	case saved && followed && r.Seq != 0:
 		s.River.Announce(r.Source, r.Item, r.Seq)
 	}

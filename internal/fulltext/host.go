@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// maxHosts is the number of hosts after which idle ones are forgotten.
+// maxHosts is the number of stored hosts from which trim deletes idle hosts.
 const maxHosts = 1000
 
-// hosts paces requests: one at a time for each host, with a pause after it.
+// hosts limits requests: each host gets one request at a time, with a pause after each request.
 type hosts struct {
 	interval func(url string) time.Duration
 	mu       sync.Mutex
@@ -19,11 +19,12 @@ type hosts struct {
 type host struct {
 	busy bool
 	free time.Time // when the next request may start
-	tail time.Time // turn of the last page that was given back
+	tail time.Time // turn of the last page that admit rejected
 }
 
-// admit starts a request for a page, or returns when it is its turn. Pages of a host get different
-// turns, so that they do not take the claims of other hosts.
+// admit starts a request for a page, or returns false and the time of the page's turn. Waiting
+// pages of a host get different turns, so that they do not fill the claims and block pages of other
+// hosts.
 func (h *hosts) admit(p Page, now time.Time) (at time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,7 +60,7 @@ func (h *hosts) leave(link string, now time.Time) {
 	}
 }
 
-// trim forgets idle hosts if there are many.
+// trim deletes idle hosts if there are at least maxHosts hosts.
 func (h *hosts) trim(now time.Time) {
 	if h.all == nil {
 		h.all = map[string]*host{}

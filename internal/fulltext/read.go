@@ -19,19 +19,19 @@ import (
 // spec:cloudburst#full-text-polite
 const maxTries = 4
 
-// retryAfter returns the wait after an attempt failed, counted from 1.
+// retryAfter returns the wait after failed attempt number tries, from 1.
 func retryAfter(tries int) time.Duration {
 	return [...]time.Duration{5 * time.Minute, time.Hour, 6 * time.Hour}[min(max(tries, 1), 3)-1]
 }
 
-// maxRetryAfter limits the wait that a server asks for.
+// maxRetryAfter is the maximum wait that a server can request with Retry-After.
 const maxRetryAfter = 24 * time.Hour
 
-// problem is why a page has no text.
+// problem is the reason why a page has no text.
 type problem struct {
 	text  string        // a sentence
 	again bool          // another attempt may succeed
-	after time.Duration // the wait that the server asked for; 0: none
+	after time.Duration // wait from Retry-After; 0: none
 }
 
 // read reads one page and stores the result.
@@ -96,7 +96,7 @@ func requestProblem(where string, err error) *problem {
 	return out
 }
 
-// responseProblem explains why a response has no page; nil: it has one.
+// responseProblem explains why a response contains no page; nil: it contains a page.
 func responseProblem(where string, res *fetch.Response, now time.Time) *problem {
 	if !res.OK() {
 		reply := strings.TrimSpace(fmt.Sprint(res.Status, " ", http.StatusText(res.Status)))

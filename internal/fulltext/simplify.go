@@ -9,11 +9,11 @@ import (
 )
 
 // maxFormatting is the number of formatting elements that may be open at once. A browser repeats
-// the open ones in each paragraph that follows, so without a limit a small page becomes a tree of
-// millions of elements.
+// the open formatting elements in each paragraph that follows, so without a limit a small page
+// becomes a tree of millions of elements.
 const maxFormatting = 8
 
-// maxNoscript is the number of tags in a noscript element.
+// maxNoscript is the maximum number of tags in a noscript element; longer content is removed.
 const maxNoscript = 6
 
 // isFormatting reports whether browsers repeat an element in the paragraphs that follow.
@@ -25,7 +25,7 @@ func isFormatting(name string) bool {
 	return false
 }
 
-// isDropped reports elements that have no text of an article.
+// isDropped reports whether an element contains no text of an article.
 func isDropped(name string) bool {
 	switch name {
 	case "script", "style", "template", "svg", "math", "iframe", "object", "embed", "select", "textarea":
@@ -68,18 +68,18 @@ func simplify(page string) (out, base string, err error) {
 }
 
 type simplifier struct {
-	open    map[string]int // open formatting elements by name
-	active  int            // all open formatting elements
+	open    map[string]int // number of open formatting elements; key: name
+	active  int            // number of all open formatting elements
 	dropped string         // name of the element whose content is dropped
-	nested  int            // elements of the same name in it
+	nested  int            // open elements of the same name inside the dropped element
 	tags    int
-	// noscript is set in a noscript element. Its content is one text; it is useful for images that a
-	// script would load.
+	// noscript is set inside a noscript element. The tokenizer returns the content of the element
+	// as one text. The content is useful for images that a script would load.
 	noscript bool
 	base     string
 }
 
-// keep decides about one tag.
+// keep reports whether a tag remains in the page.
 func (s *simplifier) keep(kind html.TokenType, name string, z *html.Tokenizer, attrs bool) bool {
 	start := kind != html.EndTagToken
 	if s.dropped != "" {
@@ -116,7 +116,8 @@ func (s *simplifier) keep(kind html.TokenType, name string, z *html.Tokenizer, a
 	return !isFormatting(name) || s.format(start, name)
 }
 
-// format counts the open formatting elements. A link ends the link before it.
+// format counts the open formatting elements, and reports whether a formatting tag remains in the
+// page. A link ends the previous link, so at most one link counts.
 func (s *simplifier) format(start bool, name string) bool {
 	switch {
 	case !start:

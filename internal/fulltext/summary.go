@@ -18,7 +18,7 @@ import (
 
 // Summary describes a page, for a preview of a link to it.
 type Summary struct {
-	URL         string // of the page, as asked for
+	URL         string // URL of the page, as requested
 	Title       string // one line, at most 300 characters
 	Description string // one line, at most 1,000 characters
 	Image       string // absolute URL; "": none
@@ -26,7 +26,7 @@ type Summary struct {
 
 // Limits of summaries.
 const (
-	summaryBytes = 512 << 10 // of a page; its head is at the beginning
+	summaryBytes = 512 << 10 // bytes to read of a page; the head of a page is at its beginning
 	summaryTags  = 2000
 	summaryTime  = 8 * time.Second
 	summaryRate  = 1.0 / 3 // summaries per second and user
@@ -35,7 +35,7 @@ const (
 	maxExcerpt   = 1000
 )
 
-// FirstFetcher fetches the beginning of pages; *fetch.Client is one.
+// FirstFetcher fetches the beginning of pages; *fetch.Client implements it.
 type FirstFetcher interface {
 	GetFirst(ctx context.Context, r fetch.Request, n int64) (*fetch.Response, error)
 }
@@ -49,8 +49,9 @@ type Summaries struct {
 	users *limit.Limiter
 }
 
-// Get reads the summary of a page for a user. Each user has a rate. Errors are faults for users:
-// TooMany, Invalid (not a URL), Unreadable (no response, or no page with a title).
+// Get reads the summary of a page for a user. fault.TooMany: the user exceeds summaryRate.
+// fault.Invalid: address is not a URL. fault.Unreadable: there is no response, or no page with a
+// title.
 //
 // spec:cloudburst#link-card
 func (s *Summaries) Get(ctx context.Context, user, address string) (Summary, error) {
@@ -158,7 +159,7 @@ func metaOf(z *html.Tokenizer) (name, value string) {
 	return strings.ToLower(strings.TrimSpace(name)), a["content"]
 }
 
-// absoluteImage returns the URL of an image; "": it is not http or https.
+// absoluteImage returns the absolute URL of an image, "" if the URL is not http or https.
 func absoluteImage(ref, base, address string) string {
 	at, err := url.Parse(address)
 	if ref == "" || err != nil {

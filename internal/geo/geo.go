@@ -19,7 +19,8 @@ func LongitudeFirst(srs string) bool {
 	return err == nil && !inDegrees(n)
 }
 
-// inDegrees reports the EPSG numbers of systems with latitude and longitude in degrees.
+// inDegrees reports whether n is the EPSG number of a system with latitude and longitude in
+// degrees.
 func inDegrees(n int) bool {
 	switch {
 	case n >= 4001 && n <= 4047, n >= 4052 && n <= 4055, n >= 4120 && n <= 4326, n >= 4600 && n <= 4904:

@@ -1,8 +1,9 @@
 // Package heap makes the garbage collector run less often in a process with a small heap.
 //
-// The collector runs when the heap has doubled. With 10 MiB in use, that is after 10 MiB of
-// garbage: 15 to 30 per cent of the CPU time of pings and of polling. A reserve counts as in use but
-// occupies no memory, because no page of it is ever written. Large heaps behave as before.
+// The collector runs when the heap has doubled. With 10 MiB in use, it runs after each 10 MiB of
+// garbage, and takes 15 to 30 per cent of the CPU time of pings and of polling. A reserve counts as
+// in use but occupies no memory, because the program never writes to it. Large heaps behave as
+// before.
 package heap
 
 import (

@@ -4,8 +4,8 @@ package href
 
 import "strings"
 
-// Readers resolve many references against few bases, and most references are already absolute. So a
-// base is parsed once, and an absolute reference is returned without a copy.
+// A feed reader resolves many references against few bases, and most references are already
+// absolute. So a base is parsed once, and an absolute reference is returned without a copy.
 
 // maxBase is the maximum length of a base in bytes. It exceeds what servers accept and prevents a
 // document full of references from growing many times its size.
@@ -17,8 +17,8 @@ type Base struct {
 	scheme   string // lowercase, without the colon; "" if the base is relative
 	root     string // up to the beginning of the path: "http://host"
 	dir      string // the path up to its last slash, without dot segments: "/a/b/"
-	pathEnd  int    // in url: end of the path
-	queryEnd int    // in url: end of path and query
+	pathEnd  int    // index in url of the end of the path
+	queryEnd int    // index in url of the end of path and query
 }
 
 // New parses u. It returns nil if u is empty, too long, or has no hierarchy, as with mailto:.
@@ -96,8 +96,8 @@ func (b *Base) Resolve(ref string) string {
 	return b.join(ref)
 }
 
-// normalizeSlashes reduces extra slashes before the host of u to two. File URLs have no host: they
-// have three slashes, or one, which becomes three.
+// normalizeSlashes reduces extra slashes before the host of u to two. File URLs have no host and
+// keep three slashes; one slash becomes three.
 func normalizeSlashes(u string) string {
 	n := schemeLength(u)
 	if n > 0 && strings.EqualFold(u[:n], "file") && strings.HasPrefix(u[n+1:], "/") && !strings.HasPrefix(u[n+1:], "//") {
@@ -179,7 +179,7 @@ func isPlainURL(ref string) bool {
 	return len(ref) > n && ref[n] > ' ' && ref[n] != '/' && isVisible(ref[len(ref)-1])
 }
 
-// isVisible reports whether the last byte of a text is a visible ASCII character.
+// isVisible reports whether c is a visible ASCII character.
 func isVisible(c byte) bool { return c > ' ' && c < 0x7f }
 
 // trimReference removes surrounding white space from ref, and all line ends and tabs, as browsers

@@ -54,7 +54,7 @@ func onlyTags(s string) (ends, ok bool) {
 }
 
 // onlyReferences reports whether s has a character reference, and whether HTML knows all named
-// ones.
+// references.
 func onlyReferences(s string) (refs, ok bool) {
 	for {
 		i := strings.IndexByte(s, '&')
@@ -117,7 +117,8 @@ func isEntity(name string) bool {
 }
 
 // isTextTag reports whether name, in any case, is an element that marks up text. Scripts and
-// elements that structure whole pages are excluded: texts with those are usually about HTML.
+// elements that structure whole pages are excluded: texts with such elements are usually about
+// HTML.
 func isTextTag(name string) bool {
 	if len(name) > len("blockquote") {
 		return false

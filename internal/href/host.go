@@ -42,8 +42,8 @@ func Port(raw string) string {
 	return port
 }
 
-// Origin returns the lowercase scheme, "://" and [HostPort]. It does not allocate for normalized
-// URLs.
+// Origin returns the lowercase scheme, "://" and [HostPort]; "" if raw has no host. It does not
+// allocate for normalized URLs.
 func Origin(raw string) string {
 	if end := normalOrigin(raw); end > 0 {
 		return raw[:end]
@@ -113,8 +113,8 @@ func hostName(host string) string {
 	return host
 }
 
-// ASCII converts a host to lowercase ASCII as browsers do, with xn-- per label. It returns an error
-// for names that are invalid in DNS.
+// ASCII converts a host to lowercase ASCII as browsers do. Each label with other characters becomes
+// a label with the prefix xn--. It returns an error for names that are invalid in DNS.
 func ASCII(host string) (string, error) { return idna.Lookup.ToASCII(host) }
 
 func addressName(ip netip.Addr) string {

@@ -37,7 +37,7 @@ func HTML(s string, b *Base) string {
 	return r.out.String()
 }
 
-// linkResolver is one run over a text.
+// linkResolver holds the state of one run over a text.
 type linkResolver struct {
 	s       string
 	base    *Base
@@ -89,7 +89,7 @@ func (r *linkResolver) declaration(i int) int {
 		if end := afterFirst(r.s, i, "]]>"); end > 0 {
 			return end
 		}
-		r.noCDATA = true // avoids a search per beginning
+		r.noCDATA = true // do not search again for the next section
 	}
 	return afterFirst(r.s, i, ">")
 }
@@ -159,13 +159,13 @@ func (r *linkResolver) skipAttributes(i int) int {
 		return -1
 	}
 	if strings.IndexByte(r.s[i:i+n], '=') < 0 {
-		return i + n + 1 // no values, so no quotes
+		return i + n + 1 // the tag has no values, so its first ">" ends it
 	}
 	return r.attributes(i, 0)
 }
 
-// attributes reads the attributes of a tag from i on, resolves those in kind, and returns the index
-// after the tag.
+// attributes reads the attributes of a tag from i on, resolves the attributes in the set kind, and
+// returns the index after the tag.
 func (r *linkResolver) attributes(i int, kind reference) int {
 	s := r.s
 	for {
@@ -227,7 +227,8 @@ func (r *linkResolver) attributes(i int, kind reference) int {
 	}
 }
 
-// value resolves the value s[start:end], which is quoted unless quote is 0.
+// value resolves the attribute value r.s[start:end]. quote is the quotation mark around the value;
+// 0: none.
 func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 	raw := r.s[start:end]
 	if isPlainURL(raw) && kind != inSrcset || r.over() {

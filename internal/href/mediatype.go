@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// mediaTypes maps the extensions of enclosures. The list is fixed, because the MIME types installed
-// on a machine must not affect feeds.
+// mediaTypes maps the file extensions of enclosures to media types. The list is fixed, because the
+// MIME types installed on a machine must not affect feeds.
 var mediaTypes = map[string]string{
 	".mp3": "audio/mpeg", ".m4a": "audio/mp4", ".m4b": "audio/mp4", ".wav": "audio/wav", ".flac": "audio/flac",
 	".ogg": "audio/ogg", ".oga": "audio/ogg", ".opus": "audio/ogg",

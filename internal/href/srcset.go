@@ -20,7 +20,7 @@ func (b *Base) resolveSet(set string, limit int) (resolved string, fits bool) {
 			i++
 		}
 		ref := strings.TrimRight(set[start:i], ",")
-		// A trailing comma would be parsed as a separator the next time.
+		// In the result, a comma at the end of a URL would be a separator.
 		if abs := b.Resolve(ref); abs != ref && !strings.HasSuffix(abs, ",") {
 			if out.Len()+len(abs) > limit {
 				return set, false
@@ -41,7 +41,8 @@ func (b *Base) resolveSet(set string, limit int) (resolved string, fits bool) {
 	return out.String(), true
 }
 
-// writeWithoutSpaces writes a URL with its spaces percent-encoded; they can come from the base.
+// writeWithoutSpaces writes a URL with its spaces percent-encoded; the spaces can come from the
+// base.
 func writeWithoutSpaces(out *strings.Builder, u string) {
 	for {
 		i := strings.IndexAny(u, " \f")

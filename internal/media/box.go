@@ -6,7 +6,8 @@ import (
 	"sort"
 )
 
-// Limits of a file that consists of boxes (ISO base media file format).
+// These are the limits of a file that consists of boxes (ISO base media file format): the number of
+// boxes and their nesting.
 const (
 	maxBoxes = 100_000
 	maxDepth = 12
@@ -27,7 +28,7 @@ type boxes struct {
 	dataEdits []edit // edits that must lie within one box of data
 }
 
-// each calls visit for every box between from and to.
+// each calls visit for every box between the offsets from and to.
 func (b *boxes) each(from, to int64, visit func(box) error) error {
 	for at := from; at < to; {
 		if to-at < 8 { // some writers terminate a list with zeros
@@ -74,7 +75,7 @@ func (b *boxes) zero(from, to int64) {
 	}
 }
 
-// zeroData overwrites bytes with zeros that a table of the file points to.
+// zeroData overwrites the bytes [from, to), to which a table of the file refers, with zeros.
 func (b *boxes) zeroData(from, to int64) {
 	if from < to && len(b.dataEdits) <= maxParts {
 		b.dataEdits = append(b.dataEdits, edit{from: from, to: to})

@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Limits of one file.
+// These are the limits of one file.
 const (
 	maxParts  = 100_000     // segments of the output
-	maxPixels = 400_000_000 // of an image; a larger one could exhaust the memory of a viewer
+	maxPixels = 400_000_000 // pixels of an image; a larger image could exhaust the memory of a viewer
 	maxBox    = 8 << 20     // bytes of a table that is read as a whole
 )
 
@@ -31,7 +31,7 @@ type File struct {
 	n     int64
 }
 
-// part is a segment of the output: a range of the source, bytes of our own, or zeros.
+// part is a segment of the output: a range of the source, new bytes in own, or zeros.
 type part struct {
 	from, to int64
 	own      []byte
@@ -46,8 +46,9 @@ func (p part) len() int64 {
 }
 
 // Inspect detects the type of the file in r and plans which bytes to keep. It reads r once;
-// File.Reader reads it again. A fault.Invalid names what is wrong with a file that does not match
-// its signature. It also returns the errors of r.
+// File.Reader reads r again. fault.Invalid: the file does not match its signature, is incomplete,
+// has too many parts or pixels, or has a location that cannot be removed; the message states the
+// reason. Inspect also returns the errors of r.
 //
 // spec:cloudburst#media-metadata-removed
 func Inspect(r io.ReaderAt, size int64) (*File, error) {
@@ -147,8 +148,8 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// keep copies a range of the source to the output. add stores at most one part above the limit, and
-// Inspect rejects the file then.
+// keep copies the range [from, to) of the source to the output. If there are more than maxParts
+// parts, add stores only one more, and Inspect rejects the file.
 func (f *File) keep(from, to int64) {
 	if from >= to {
 		return
@@ -161,7 +162,7 @@ func (f *File) keep(from, to int64) {
 	f.add(part{from: from, to: to})
 }
 
-// put appends bytes of our own to the output.
+// put appends own, which is not part of the source, to the output.
 func (f *File) put(own []byte) {
 	f.n += int64(len(own))
 	f.add(part{own: own})
@@ -173,7 +174,7 @@ func (f *File) add(p part) {
 	}
 }
 
-// edit overwrites a range of the source, with own or else with zeros.
+// edit overwrites the range [from, to) of the source with own, or with zeros if own is nil.
 type edit struct {
 	from, to int64
 	own      []byte

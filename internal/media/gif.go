@@ -66,7 +66,7 @@ func colourTableSize(flags byte) int64 {
 func (f *File) gifFrame(c *cursor, start int64) error {
 	head, err := c.read(9)
 	if err == nil {
-		err = c.skip(colourTableSize(head[8]) + 1) // and the LZW code size
+		err = c.skip(colourTableSize(head[8]) + 1) // the colour table and the LZW code size
 	}
 	if err == nil {
 		err = skipSubBlocks(c)
@@ -82,7 +82,7 @@ func (f *File) gifExtension(c *cursor, start int64) error {
 	if err != nil {
 		return err
 	}
-	keep := label == 0xf9 // timing and transparency
+	keep := label == 0xf9 // the graphic control extension: timing and transparency
 	if label == 0xff {
 		size, err := c.byte()
 		if err != nil {
@@ -106,7 +106,7 @@ func (f *File) gifExtension(c *cursor, start int64) error {
 	return nil
 }
 
-// skipSubBlocks skips sub-blocks up to and including the empty one.
+// skipSubBlocks skips sub-blocks up to and including the empty sub-block.
 func skipSubBlocks(c *cursor) error {
 	for {
 		n, err := c.byte()

@@ -2,7 +2,7 @@ package media
 
 import "bytes"
 
-// heifWalk is the walk through a HEIC or AVIF image.
+// heifWalk holds the state of the walk through a HEIC or AVIF image.
 type heifWalk struct {
 	mp4Walk
 	private  map[uint64]bool // items with Exif, XMP and similar metadata
@@ -24,7 +24,7 @@ func (f *File) heif() error {
 		case "ftyp", "free", "skip", "pdin", "styp", "sidx", "moof", "mfra", "etyp":
 			return nil
 		}
-		w.free(x) // including the videos and tables that phones append
+		w.free(x) // remove all other boxes, such as the videos and tables that phones append
 		return nil
 	})
 	if err != nil {
@@ -95,7 +95,7 @@ func (w *heifWalk) property(x box, turn *bool) error {
 	return nil
 }
 
-// itemInfo reads the list of items and records those that contain metadata.
+// itemInfo reads the list of items and records the items that contain metadata.
 func (w *heifWalk) itemInfo(x box) error {
 	head, err := w.readTable(x.body, min(x.end, x.body+4))
 	if err != nil || len(head) < 4 {

@@ -18,7 +18,7 @@ const (
 	jpegCOM   = 0xfe
 )
 
-// jpegWalk is the state of the walk through a JPEG image.
+// jpegWalk holds the state of the walk through a JPEG image.
 type jpegWalk struct {
 	*File
 	c      *cursor
@@ -27,8 +27,8 @@ type jpegWalk struct {
 	scans  int
 }
 
-// jpeg keeps the image data up to the first end marker. Phones append further images after it, with
-// Exif of their own.
+// jpeg keeps the image data up to the first end marker. Phones append further images with their own
+// Exif after this marker.
 func (f *File) jpeg() error {
 	w := &jpegWalk{File: f, c: f.cursor()}
 	if err := w.c.skip(2); err != nil {
@@ -77,7 +77,7 @@ func (w *jpegWalk) marker() (byte, error) {
 	return b, nil
 }
 
-// segment reads a segment that has a length and keeps the parts that decoders need.
+// segment reads a segment that has a length, and keeps the segment if decoders need it.
 func (w *jpegWalk) segment(marker byte) error {
 	start := w.c.pos - 2
 	if marker < 0xc0 || marker >= 0xd0 && marker <= jpegSOI {

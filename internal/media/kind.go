@@ -24,8 +24,8 @@ const (
 	Other    Group = "file"     // download only; browsers must not display it
 )
 
-// article returns the group as an error message names it. Image has another name there than in
-// stored data.
+// article returns the name of the group with its article, for error messages. The name of Image
+// differs from its stored value.
 func (g Group) article() string {
 	if g == Image {
 		return "an image"
@@ -36,7 +36,7 @@ func (g Group) article() string {
 // Kind is the type of a file, as detected from its content.
 type Kind struct {
 	Type        string // media type; "application/octet-stream" if unknown or not to be displayed
-	Ext         string // usual file name extension, ".jpg"; "" if any fits
+	Ext         string // usual file name extension, ".jpg"; "" if any extension fits
 	Group       Group
 	Description string // "a JPEG image", "an HTML page"
 
@@ -136,7 +136,7 @@ func isBox(typ string) bool {
 	return false
 }
 
-// detectBoxes detects the type from the brands. Early QuickTime files have none.
+// detectBoxes detects the type from the brands. Early QuickTime files have no brands.
 func detectBoxes(head []byte) Kind {
 	if string(head[4:8]) != "ftyp" {
 		return Kind{"video/quicktime", ".mov", Video, "a QuickTime video", formMP4}
@@ -226,7 +226,8 @@ func isMP3(head []byte) bool {
 	return ok
 }
 
-// Inline reports whether a browser may display the file: nothing in it can be executed.
+// Inline reports whether a browser may display the file, because the file cannot contain code that
+// browsers execute.
 func (k Kind) Inline() bool { return Inline(k.Type) }
 
 // Inline reports whether a browser may display files of a media type that this package returns.
@@ -268,9 +269,9 @@ func claimedGroup(ext, contentType string) Group {
 	return Other
 }
 
-// Check returns an error if the name implies a medium that the content is not. If the name has no
-// extension, Check uses the declared media type. Audio and video files often share extensions, so
-// Check accepts either for both.
+// Check returns fault.Invalid if the name implies another group of files than the content. If the
+// name has no extension, Check uses the declared media type. Audio and video files often share
+// extensions, so Check does not distinguish these two groups.
 func (k Kind) Check(name, contentType string) error {
 	claim := claimedGroup(path.Ext(name), contentType)
 	same := claim == k.Group || k.Group == Sound && claim == Video || k.Group == Video && claim == Sound

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// mp4Walk is the walk through an MP4 or QuickTime file.
+// mp4Walk holds the state of the walk through an MP4 or QuickTime file.
 type mp4Walk struct {
 	boxes
 	hasMovie bool
-	tracks   map[string]int // number of tracks by handler type
+	tracks   map[string]int // number of tracks; key: handler type
 }
 
 // mp4 overwrites location and device metadata in place.
@@ -93,8 +93,8 @@ func (w *mp4Walk) movieHead(x box) error {
 	return nil
 }
 
-// userData keeps what people wrote about the work itself. It removes locations, serial numbers,
-// device names and images that manufacturers add.
+// userData keeps fields that describe the work, such as title and author. It removes locations,
+// serial numbers, device names and images that manufacturers add.
 func (w *mp4Walk) userData(x box) error {
 	switch x.typ {
 	case "meta":
@@ -136,9 +136,9 @@ func (w *mp4Walk) meta(x box) error {
 	})
 }
 
-// fieldNames returns the names of QuickTime fields; the first has number 1. Names of location and
-// device fields are overwritten too: a player would read the zeroed rest of a location field as a
-// place off the coast of Africa.
+// fieldNames returns the names of QuickTime fields; the first field has number 1. It also
+// overwrites the names of location and device fields, because a player would read a location of
+// zeros as a place off the coast of Africa.
 func (w *mp4Walk) fieldNames(x box) (names []string, err error) {
 	b, err := w.readTable(min(x.body+8, x.end), x.end)
 	if err != nil {
@@ -159,15 +159,15 @@ func (w *mp4Walk) fieldNames(x box) (names []string, err error) {
 	return names, nil
 }
 
-// field zeroes a location or device field. keys contains QuickTime's field names; iTunes tables
-// have none.
+// field zeroes a location or device field. keys contains QuickTime's field names; keys is empty for
+// iTunes tables.
 func (w *mp4Walk) field(x box, keys []string) error {
 	if i := binary.BigEndian.Uint32([]byte(x.typ)); i >= 1 && int64(i) <= int64(len(keys)) {
 		if fieldKept(keys[i-1]) {
 			return nil
 		}
 		return w.each(x.body, x.end, func(data box) error {
-			w.zero(min(data.body+8, data.end), data.end) // after the type and the locale
+			w.zero(min(data.body+8, data.end), data.end) // keep the type and the locale before the value
 			return nil
 		})
 	}

@@ -7,14 +7,14 @@ import (
 
 // mp3Header is a decoded MP3 frame header.
 type mp3Header struct {
-	size    int // of the frame, in bytes
+	size    int // size of the frame in bytes
 	rate    int // samples per second
-	samples int // per frame
-	bits    int // per second
+	samples int // samples per frame
+	bits    int // bits per second
 	side    int // bytes of side information before a possible Xing header
 }
 
-// mp3Frame decodes the header of a layer III frame.
+// mp3Frame decodes the header of the layer III frame at the beginning of b.
 func mp3Frame(b []byte) (h mp3Header, ok bool) {
 	if len(b) < 4 || b[0] != 0xff || b[1]&0xe6 != 0xe2 {
 		return h, false
@@ -81,7 +81,7 @@ func (f *File) mp3() error {
 	return nil
 }
 
-// wav determines the duration from the chunks.
+// wav determines the duration from the chunks "fmt " and "data".
 func (f *File) wav() error {
 	second := int64(0)
 	for at := int64(12); at+8 <= f.size; {

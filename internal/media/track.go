@@ -26,7 +26,7 @@ func (t *track) box(x box) error {
 		if err != nil {
 			return err
 		}
-		if len(b) == 12 && t.handler == "" { // the first is that of mdia; in QuickTime files minf has another
+		if len(b) == 12 && t.handler == "" { // the first hdlr box belongs to mdia; in QuickTime files minf has another one
 			t.handler = string(b[8:])
 		}
 	case "stsz":
@@ -85,7 +85,7 @@ func (t *track) done() error {
 	return t.zeroSamples()
 }
 
-// maxTable limits the rows of the tables of a track that is zeroed.
+// maxTable is the maximum number of rows in a table of a track that is zeroed.
 const maxTable = 1_000_000
 
 // zeroSamples overwrites the samples of the track with zeros, chunk by chunk.
@@ -131,8 +131,8 @@ func (t *track) zeroSamples() error {
 	return nil
 }
 
-// entries reads the rows of a table. The number of rows is stored at offset at, and the rows
-// follow.
+// entries reads the rows of a table. The number of rows is stored at offset at of the box, and the
+// rows follow. Each row has row bytes.
 func (t *track) entries(x box, at, row int64) ([]byte, error) {
 	if x.end-x.body < at+4 {
 		return nil, nil

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Flags of a VP8X chunk.
+// These are flags of a VP8X chunk.
 const webpExif, webpXMP = 0x08, 0x04
 
 // webp keeps the chunks that affect the display and rewrites the file header.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// window limits the bytes in transit in one direction.
+// window is the maximum number of bytes in transit in one direction.
 const window = 64 << 10
 
 // conn is one end of a connection: it reads from in and writes to out.
@@ -24,7 +24,8 @@ func pair(latency time.Duration, a, b netip.AddrPort) (x, y *conn) {
 	return &conn{in: ba, out: ab, local: a, remote: b}, &conn{in: ab, out: ba, local: b, remote: a}
 }
 
-// Read behaves like Read of a TCP connection, and so do all methods of conn.
+// Read behaves like Read of a TCP connection. All other methods of conn also behave like the
+// methods of a TCP connection.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.in.read(b)
 	return n, c.wrap("read", err)
@@ -77,7 +78,7 @@ type stream struct {
 	cond         sync.Cond
 	data         []piece
 	size         int
-	ended        bool      // by the writer's Close
+	ended        bool      // the writer closed the stream
 	endsAt       time.Time // when the reader sees the end
 	readerClosed bool      // the reader closed the connection
 	reader       deadline

@@ -66,7 +66,7 @@ func (m *Mailbox) Refused() int {
 func (m *Mailbox) serve(c net.Conn) {
 	defer c.Close()
 	in := bufio.NewReader(c)
-	reply := func(line string) { _, _ = io.WriteString(c, line+"\r\n") } // a client that left needs no reply
+	reply := func(line string) { _, _ = io.WriteString(c, line+"\r\n") } // ignore errors: the client has disconnected
 	reply("220 mail.example ready")
 	for {
 		line, err := in.ReadString('\n')
@@ -106,7 +106,7 @@ func (m *Mailbox) keep(in *bufio.Reader) string {
 	return "250 kept"
 }
 
-// decoded returns a mail as people see it. Text that is not quoted-printable stays.
+// decoded returns a mail with its body decoded from quoted-printable. Another body is unchanged.
 func decoded(mail string) string {
 	head, body, ok := strings.Cut(mail, "\r\n\r\n")
 	if !ok {

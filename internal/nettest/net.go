@@ -35,9 +35,9 @@ type Internet struct {
 // Control is called before each connection, like net.Dialer.Control, with a nil c.
 type Control func(network, address string, c syscall.RawConn) error
 
-// Host assigns addresses to name, which lookups return in this order, and returns the first.
-// Without addresses it assigns the next free one of 50.0.0.1, 50.0.0.2 …, which count as public and
-// are never dialled for real.
+// Host assigns addresses to name and returns the first address. Lookups return the addresses in
+// this order. If addrs is empty, Host assigns the next free address of 50.0.0.1, 50.0.0.2 …. These
+// addresses count as public. Tests never connect to them on the real network.
 func (n *Internet) Host(name string, addrs ...netip.Addr) netip.Addr {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -184,7 +184,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// backlog limits the connections that wait for Accept; further ones are refused.
+// backlog is the maximum number of connections that wait for Accept. Further connections are
+// refused.
 const backlog = 1024
 
 type listener struct {

@@ -14,7 +14,7 @@ import (
 const (
 	OriginPlain     = "no validators"
 	OriginSeconds   = "Last-Modified in whole seconds"
-	OriginFile      = "an ETag made of size and modification second" // as web servers do for files
+	OriginFile      = "an ETag made of size and modification second" // web servers do this for files
 	OriginConstant  = "constant validators"
 	OriginWeak      = "weak ETags"
 	OriginStrong    = "strong ETags"
@@ -34,11 +34,11 @@ func OriginKinds() []string {
 // lastETagChange is the version at which the ETags of OriginLater stop changing.
 const lastETagChange = 4
 
-// Origin serves one document, which a test changes. Its kind determines its validators: right,
-// coarse or wrong.
+// Origin serves one document, which a test changes. The kind of the origin determines its
+// validators, which can be correct, imprecise or wrong.
 type Origin struct {
 	Kind  string
-	Delay time.Duration // between reading the document and sending it
+	Delay time.Duration // delay between reading the document and sending it
 
 	mu       sync.Mutex
 	body     []byte
@@ -56,7 +56,7 @@ func (o *Origin) Set(body []byte) {
 	o.version++
 }
 
-// Requests returns the number of requests, and of those with a full response.
+// Requests returns the number of requests, and the number of requests with a full response.
 func (o *Origin) Requests() (all, full int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 )
 
 // RefusingAddr returns a local "ip:port" that refuses connections until the test ends. ip is an
-// IPv4 address. No other program can listen there meanwhile.
+// IPv4 address. Until then, no other program can listen on this address.
 func RefusingAddr(t testing.TB, ip string) string {
 	t.Helper()
 	addr, end, err := ReserveRefusingAddr(ip)
@@ -23,7 +23,8 @@ func RefusingAddr(t testing.TB, ip string) string {
 	return addr
 }
 
-// ReserveRefusingAddr is like [RefusingAddr] with an explicit end.
+// ReserveRefusingAddr is like [RefusingAddr], but the address refuses connections until the caller
+// calls end.
 func ReserveRefusingAddr(ip string) (addr string, end func(), err error) {
 	syscall.ForkLock.RLock()
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -34,7 +35,7 @@ func ReserveRefusingAddr(ip string) (addr string, end func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	end = func() { _ = syscall.Close(socket) } // the socket was never connected
+	end = func() { _ = syscall.Close(socket) } // ignore errors: the socket was never connected
 	if err = syscall.Bind(socket, &syscall.SockaddrInet4{Addr: netip.MustParseAddr(ip).As4()}); err == nil {
 		var name syscall.Sockaddr
 		if name, err = syscall.Getsockname(socket); err == nil {

@@ -1,5 +1,5 @@
-// Package origin knows the names of this program: the origins at which its public listener can be
-// reached, and which URLs are therefore its own. See [Names].
+// Package origin holds the names of this server: the origins at which its public listener can be
+// reached. These names define which URLs belong to this server. See [Names].
 package origin
 
 import (
@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 )
 
-// loopbackHosts returns the loopback names by which a listener at l can be reached. IPv6
-// counts only where the listener accepts it.
+// loopbackHosts returns the loopback names by which a listener at l can be reached. It returns IPv6
+// addresses only if the listener accepts IPv6.
 func loopbackHosts(l netip.Addr) []string {
 	l = l.Unmap()
 	v4, v6 := netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()
@@ -52,8 +52,8 @@ func Of(public string, l netip.AddrPort) []string {
 	return eachOnce(append([]string{public}, originsAt("http", l)...))
 }
 
-// WithTLS returns the names of the listeners where the public one speaks TLS. The plain
-// ones stay this server's own: subscriptions made by them before go on.
+// WithTLS returns the names of the server if its public listener uses TLS. The names with http
+// remain names of the server, so that earlier subscriptions with these names continue.
 func WithTLS(public string, pub, plain net.Listener) []string {
 	all := []string{public}
 	if u, err := url.Parse(public); err == nil && u.Port() == "" {
@@ -83,8 +83,8 @@ func eachOnce(list []string) []string {
 	return out
 }
 
-// Names are the names of the public listener, and the addresses that this program listens on.
-// They are known while it serves.
+// Names are the names of the public listener, and the addresses that this program listens on. They
+// are known only while the program serves.
 type Names struct {
 	Default func() string // the canonical origin while no listener is open
 	Hosts   Hosts         // domains of authors; nil: none
@@ -93,21 +93,22 @@ type Names struct {
 	listeners atomic.Pointer[[]netip.AddrPort]
 }
 
-// Hosts knows the domains of authors, at which they have their pages.
+// Hosts maps URLs to the domains at which authors have their pages, and back.
 type Hosts interface {
-	// Inner returns the URL of this server that shows the same as a URL at the domain of an author.
-	// Other URLs stay as they are.
+	// Inner returns the URL of this server with the same page as a URL at the domain of an author.
+	// It returns other URLs unchanged.
 	Inner(raw string) string
 	// URL returns the URL of a path of this server, at the domain of the author if there is one.
 	URL(path string) string
-	// Former returns the URLs of a path of this server at domains that its author had, and at which
-	// subscriptions may remain.
+	// Former returns the URLs of a path of this server at former domains of the author.
+	// Subscriptions to these URLs may remain.
 	Former(path string) []string
 	// Any reports whether at least one author has, or had, a domain.
 	Any() bool
 }
 
-// inner returns a URL at the domain of an author as one of this server.
+// inner returns the URL of this server for a URL at the domain of an author. It returns other URLs
+// unchanged.
 func (n *Names) inner(raw string) string {
 	if n.Hosts == nil || !n.Hosts.Any() {
 		return raw
@@ -115,7 +116,7 @@ func (n *Names) inner(raw string) string {
 	return n.Hosts.Inner(raw)
 }
 
-// Located returns the URL that pages and feeds name for a path of this server.
+// Located returns the URL that pages and feeds contain for a path of this server.
 func (n *Names) Located(path string) string {
 	if n.Hosts == nil {
 		return n.Public() + path
@@ -123,7 +124,7 @@ func (n *Names) Located(path string) string {
 	return n.Hosts.URL(path)
 }
 
-// Former returns the URLs of a path of this server at domains that its author had.
+// Former returns the URLs of a path of this server at former domains of the author.
 func (n *Names) Former(path string) []string {
 	if n.Hosts == nil || !n.Hosts.Any() {
 		return nil
@@ -131,8 +132,8 @@ func (n *Names) Former(path string) []string {
 	return n.Hosts.Former(path)
 }
 
-// Bases returns the URLs of a path of this server at all of its names, and at the domains that the author
-// has and had.
+// Bases returns the URLs of a path of this server at all names of the server, and at the current
+// and former domains of the author.
 func (n *Names) Bases(path string) (all []string) {
 	for _, o := range n.All() {
 		all = append(all, o+path)
@@ -146,13 +147,14 @@ func (n *Names) Bases(path string) (all []string) {
 // Set sets the origins, the canonical one first.
 func (n *Names) Set(origins []string) { n.origins.Store(&origins) }
 
-// Served reports that the origins are known, so that others can reach this program.
+// Served reports whether the origins are known. Other programs can then reach this server.
 func (n *Names) Served() bool { return n.origins.Load() != nil }
 
 // Listen sets the addresses that this program listens on.
 func (n *Names) Listen(addrs []netip.AddrPort) { n.listeners.Store(&addrs) }
 
-// Listeners returns the addresses that this program listens on, for the guards; nil while it does not.
+// Listeners returns the addresses that this program listens on, nil while it does not listen. The
+// guards of outgoing requests need these addresses.
 func (n *Names) Listeners() []netip.AddrPort {
 	if p := n.listeners.Load(); p != nil {
 		return *p
@@ -177,7 +179,8 @@ func (n *Names) All() []string {
 	return nil
 }
 
-// cutOrigin cuts a URL behind origin, whose host may be written in any case.
+// cutOrigin returns the part of a URL after origin. It ignores the case of the origin. ok is false
+// if raw does not begin with origin.
 func cutOrigin(raw, origin string) (rest string, ok bool) {
 	n := len(origin)
 	if len(raw) < n || !strings.EqualFold(raw[:n], origin) || len(raw) > n && !strings.ContainsRune("/?#", rune(raw[n])) {
@@ -197,8 +200,8 @@ func (n *Names) Path(raw string) (*url.URL, bool) {
 	return u, err == nil
 }
 
-// Canonical returns a URL of this program with its canonical origin. Any other URL stays as
-// it is.
+// Canonical returns a URL of this program with its canonical origin. It returns any other URL
+// unchanged.
 func (n *Names) Canonical(raw string) string {
 	if names := n.Of(raw); len(names) > 0 {
 		return names[0]
@@ -228,9 +231,9 @@ func (n *Names) Of(raw string) []string {
 	return nil
 }
 
-// AtCanonical sends a browser that opens a page of next by another loopback name to the
-// same page at the canonical origin: a cookie belongs to one host name. Programs are
-// never sent elsewhere: only the request for a page to look at is.
+// AtCanonical redirects a browser that opens a page of next at another loopback name to the same
+// page at the canonical origin, because a cookie belongs to one host name. It redirects only
+// requests for pages in a browser, never requests of programs.
 func (n *Names) AtCanonical(public string, next http.Handler) http.Handler {
 	canonical, err := url.Parse(public)
 	if err != nil || !isLoopback(canonical.Hostname()) {
@@ -247,7 +250,7 @@ func (n *Names) AtCanonical(public string, next http.Handler) http.Handler {
 	})
 }
 
-// isLoopbackName reports a Host header that is a loopback name of the public listener.
+// isLoopbackName reports whether a Host header is a loopback name of the public listener.
 func (n *Names) isLoopbackName(host string) bool {
 	return slices.ContainsFunc(n.All(), func(o string) bool {
 		u, err := url.Parse(o)
@@ -260,9 +263,9 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// opensPage reports that a person opens a page, not a file such as a feed, in a browser
-// which is connected to this server directly: behind a proxy the Host header does not
-// say which name the browser uses.
+// opensPage reports whether a person opens a page, not a file such as a feed, in a browser that is
+// connected to this server directly. Behind a proxy, the Host header does not contain the name that
+// the browser uses.
 func opensPage(r *http.Request) bool {
 	file := path.Base(r.URL.Path)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead || file == "opml" || len(file) > 1 && strings.Contains(file, ".") {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Site is the page of an author at the author's own domain: a request there shows what the public URL
-// shows below /<user>/.
+// Site is the page of an author at the author's own domain. A request at the domain returns the
+// page that the public URL has below /<user>/.
 type Site struct {
 	User   string
-	Origin string // of the domain: "https://blog.example.org"
+	Origin string // origin of the domain: "https://blog.example.org"
 	Public string // public URL of this server
 }
 
@@ -30,13 +30,14 @@ func SiteOf(ctx context.Context) (Site, bool) {
 // StaticPath is the prefix of the files that all pages share. They have the same path at every domain.
 const StaticPath = "/static/"
 
-// StreamPath is the path of the live log. At the domain of an author it has only what changes on the
-// author's page.
+// StreamPath is the path of the live log. At the domain of an author, it contains only changes of
+// the author's page.
 const StreamPath = "/log/stream"
 
-// Rewrite returns a page of this server for the domain: the URLs and paths of the author's page lead to
-// the domain, and other paths to the public URL. It changes the values of attributes only, which the
-// templates and the sanitizer write in double quotes; both escape a double quote in a text.
+// Rewrite returns a page of this server, rewritten for the domain: URLs and paths of the author's
+// page refer to the domain, and other paths to the public URL. It changes only the values of
+// attributes. The templates and the sanitizer write values in double quotes, and both escape a
+// double quote in a text.
 func (s Site) Rewrite(page []byte) []byte {
 	out := make([]byte, 0, len(page)+len(page)/8)
 	for {
@@ -53,7 +54,8 @@ func (s Site) Rewrite(page []byte) []byte {
 	}
 }
 
-// URL returns a URL or path of this server as the domain has it; other texts stay as they are.
+// URL returns a URL or path of this server, rewritten for the domain. It returns other texts
+// unchanged.
 func (s Site) URL(ref string) string {
 	path, whole := strings.CutPrefix(ref, s.Public)
 	switch {

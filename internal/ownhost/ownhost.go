@@ -1,6 +1,6 @@
-// Package ownhost gives the page of an author a host name of the author's own, such as
-// blog.example.org. The name is in use after this server has read a token of the author at it. Start
-// with [Hosts].
+// Package ownhost serves the page of an author at the author's own host name, such as
+// blog.example.org. A name is in use after this server has read the author's token at a URL of the
+// name. Start with [Hosts].
 package ownhost
 
 import (
@@ -21,21 +21,21 @@ import (
 	"cloudburst/internal/limit"
 )
 
-// ProofPath is the path at which this server answers with the tokens of the host name of a request,
-// one in a line.
+// ProofPath is the path at which this server responds with the tokens of the host name of a
+// request, one per line.
 const ProofPath = "/.well-known/cloudburst-domain"
 
 // Host is the host name of an author. An author has at most one.
 type Host struct {
 	User       string
 	Name       string // lowercase ASCII, without port: "blog.example.org"
-	Token      string // that a request to the name must return
+	Token      string // token that a request to the name must return
 	CreatedAt  time.Time
 	VerifiedAt time.Time // zero: not in use
 }
 
-// Past is a host name that a user had in use. Subscribers of feeds at it are notified until it ends, so
-// that no subscription stops when its author removes the name.
+// Past is a former host name of a user. Until the time Until, this server continues to notify
+// subscribers of feeds at the name, so that no subscription stops when the author removes the name.
 type Past struct {
 	Name, User string
 	Until      time.Time
@@ -44,8 +44,8 @@ type Past struct {
 // Certificate is the state of the certificate for a host name.
 type Certificate struct {
 	Served bool      // this server terminates TLS
-	Until  time.Time // end of the certificate; zero: there is none yet
-	Error  string    // why there is none, as a sentence; "": unknown or no error
+	Until  time.Time // end of the certificate; zero: there is no certificate yet
+	Error  string    // reason for a missing certificate, as a sentence; "": unknown or no error
 }
 
 // InUse reports whether the name shows the author's page.
@@ -53,18 +53,20 @@ func (h Host) InUse() bool { return !h.VerifiedAt.IsZero() }
 
 // Store is the database interface. Each method is one transaction.
 type Store interface {
-	// AuthorHosts lists all host names by name.
+	// AuthorHosts lists all host names, sorted by name.
 	AuthorHosts(ctx context.Context) ([]Host, error)
-	// PastAuthorHosts lists the names that users had in use, by name.
+	// PastAuthorHosts lists the past names of users, sorted by name.
 	PastAuthorHosts(ctx context.Context) ([]Past, error)
-	// PutAuthorHost stores the host name of a user in place of another. One that was in use becomes a
-	// past name until a time. fault.Conflict: the name is in use by another user.
+	// PutAuthorHost stores the host name of a user and replaces the previous name. A previous name
+	// that was in use becomes a past name until the time until. fault.Conflict: another user has
+	// the name in use.
 	PutAuthorHost(ctx context.Context, h Host, until time.Time) error
-	// VerifyAuthorHost puts a host name into use, which is no past name then. fault.Conflict: another user has it in use;
-	// fault.NotFound: the user does not have it with this token.
+	// VerifyAuthorHost puts a host name into use and deletes the past name of the same name.
+	// fault.Conflict: another user has the name in use. fault.NotFound: the user does not have the
+	// name with this token.
 	VerifyAuthorHost(ctx context.Context, h Host) error
-	// DeleteAuthorHost deletes the host name of a user. One that was in use becomes a past name until a
-	// time. fault.NotFound.
+	// DeleteAuthorHost deletes the host name of a user. A name that was in use becomes a past name
+	// until the time until. fault.NotFound: the user has no host name.
 	DeleteAuthorHost(ctx context.Context, user string, until time.Time) error
 	// ForgetAuthorHosts deletes the host name and the past names of a user.
 	ForgetAuthorHosts(ctx context.Context, user string) error
@@ -77,13 +79,13 @@ type Store interface {
 type Hosts struct {
 	Store  Store
 	Public func() string                                         // public URL of this server
-	Own    func(name string) bool                                // reports other names of this server; nil: none
+	Own    func(name string) bool                                // reports whether name is another name of this server; nil: there are none
 	Read   func(ctx context.Context, url string) ([]byte, error) // reads a short text over HTTP
 	// Covers returns an error if visitors could not reach a name, for example without a certificate;
 	// nil: no check.
 	Covers func(name string) error
-	// CertificateOf returns the certificate for a name; nil: this server has none. Obtain requests it;
-	// nil: it cannot.
+	// CertificateOf returns the state of the certificate for a name; nil: this server has no
+	// certificates. Obtain requests a certificate; nil: this server cannot request certificates.
 	CertificateOf func(ctx context.Context, name string) Certificate
 	Obtain        func(ctx context.Context, name string)
 	// Changed is called after the host name in use of a user has changed; nil: not called.
@@ -91,27 +93,28 @@ type Hosts struct {
 	// Loaded is called when Load has found other names in use than before; nil: not called.
 	Loaded func()
 	Now    func() time.Time
-	// Keep is how long subscribers of feeds at a name are notified after its removal; see [Past].
+	// Keep is the time for which subscribers of feeds at a name are notified after the name was
+	// removed; see [Past].
 	Keep time.Duration
 
 	table atomic.Pointer[table]
 	once  sync.Once
-	pace  *limit.Limiter // verifications by user
+	pace  *limit.Limiter // limits verifications; key: user
 }
 
-// Verifications of a user: some at once, then one in a while.
+// These limits apply to the verifications of a user: a number at once, and then a rate.
 const (
 	verifyBurst = 6
-	verifyRate  = 1.0 / 20 // each second
-	maxPaced    = 10_000   // users
+	verifyRate  = 1.0 / 20 // verifications per second
+	maxPaced    = 10_000   // maximum number of users in Hosts.pace
 )
 
 // table is a copy of the stored host names.
 type table struct {
-	names  map[string][]Host // by name: one in use, or those that are not yet
+	names  map[string][]Host // key: name; value: the host in use, or all hosts that are not in use yet
 	users  map[string]Host
-	active map[string]string // name in use: user
-	past   map[string]Past   // by name; none in use
+	active map[string]string // key: name in use; value: user
+	past   map[string]Past   // key: name; names in use are left out
 }
 
 // Load reads the stored host names, which other nodes may have changed.
@@ -168,7 +171,7 @@ func (h *Hosts) All() []Host {
 	return all
 }
 
-// UserOf returns the user whose page a Host header names; "": none.
+// UserOf returns the user who has the name of a Host header in use; "": none.
 func (h *Hosts) UserOf(host string) string {
 	t := h.read()
 	if len(t.active) == 0 {
@@ -213,7 +216,7 @@ func (h *Hosts) originOf(name string) string {
 }
 
 // URL returns the URL of a path of this server, "/alice/2026/11/22/hello": at the host name of the
-// author if there is one, and else at the public URL.
+// author if there is one, otherwise at the public URL.
 func (h *Hosts) URL(path string) string {
 	if h.Any() {
 		user, rest, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
@@ -224,7 +227,7 @@ func (h *Hosts) URL(path string) string {
 	return h.Public() + path
 }
 
-// pastUser returns the user who had the name of a Host header in use; "": none.
+// pastUser returns the user whose past name is in a Host header; "": none.
 func (h *Hosts) pastUser(host string) string {
 	if one, ok := h.read().past[nameOf(host)]; ok && h.Now().Before(one.Until) {
 		return one.User
@@ -247,8 +250,8 @@ func (h *Hosts) Former(path string) (all []string) {
 	return all
 }
 
-// Inner returns the URL of this server that shows the same as a URL at the host name of an author, in
-// use or past. Other URLs stay as they are.
+// Inner returns the URL of this server with the same page as a URL at the host name of an author,
+// in use or past. It returns other URLs unchanged.
 func (h *Hosts) Inner(raw string) string {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok || !h.Any() || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
@@ -268,8 +271,9 @@ func (h *Hosts) Inner(raw string) string {
 	return h.Public() + "/" + user + rest[end:]
 }
 
-// Set stores the host name that a user wants to use, and returns it with its token. It is in use after
-// [Hosts.Verify]. fault.Invalid, fault.Conflict.
+// Set stores the host name that a user wants to use, and returns it with its token. The name is in
+// use after [Hosts.Verify]. fault.Invalid: name is not a complete host name, or is a name of this
+// server. fault.Conflict: another user has the name in use.
 func (h *Hosts) Set(ctx context.Context, user, name string) (Host, error) {
 	name, err := h.check(name)
 	if err != nil {
@@ -293,7 +297,8 @@ func taken(name string) error {
 	return fault.New(fault.Conflict, "The domain %s already shows the page of another author of this server. If it is yours, ask the operator to remove it there.", name)
 }
 
-// changed reads the table again, and reports a changed name in use.
+// changed reads the table again. If shown is true, the name in use of the user has changed, and
+// changed calls h.Changed.
 func (h *Hosts) changed(ctx context.Context, user string, shown bool) error {
 	if err := h.Load(ctx); err != nil {
 		return err
@@ -304,7 +309,8 @@ func (h *Hosts) changed(ctx context.Context, user string, shown bool) error {
 	return nil
 }
 
-// check returns the host name in its stored form. fault.Invalid.
+// check returns the host name in its stored form. fault.Invalid: text is not a complete host name,
+// or is a name of this server.
 func (h *Hosts) check(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	bad := func(why string) (string, error) {
@@ -348,7 +354,7 @@ func isName(s string) bool {
 	return true
 }
 
-// ProofURL returns the URL that must answer with the token of a host name.
+// ProofURL returns the URL that must respond with the token of a host name.
 func (h *Hosts) ProofURL(name string) string {
 	if u, err := url.Parse(h.Public()); err == nil && u.Scheme == "http" && u.Port() != "" {
 		name += ":" + u.Port()
@@ -359,9 +365,10 @@ func (h *Hosts) ProofURL(name string) string {
 // maxProof is the maximum size of a proof in bytes.
 const maxProof = 16 << 10
 
-// Verify reads the token of a user at the user's host name and puts the name into use. fault.NotFound:
-// the user has no name; fault.Unreadable: the name does not lead to this server; fault.Conflict:
-// another user was first.
+// Verify reads the token of a user at the user's host name and puts the name into use.
+// fault.NotFound: the user has no name. fault.Unreadable: the name does not lead to this server.
+// fault.TooMany: the user has verified too often. fault.Conflict: another user has the name in use.
+// Verify also returns errors of Covers.
 func (h *Hosts) Verify(ctx context.Context, user string) (Host, error) {
 	if err := h.Load(ctx); err != nil { // another node may have stored the name
 		return Host{}, err
@@ -386,8 +393,9 @@ func (h *Hosts) Verify(ctx context.Context, user string) (Host, error) {
 	return one, h.changed(ctx, user, true)
 }
 
-// Check verifies the host name of a user, also one that is in use, and requests its certificate. A name
-// in use stays so after an error. Errors as of Verify.
+// Check verifies the host name of a user, even if the name is in use, and requests a certificate
+// for the name. After an error, a name in use remains in use. Check returns the same errors as
+// Verify.
 func (h *Hosts) Check(ctx context.Context, user string) (Host, error) {
 	before, _ := h.Of(user)
 	one, err := h.Verify(ctx, user)
@@ -434,7 +442,7 @@ func (h *Hosts) prove(ctx context.Context, one Host) error {
 	return nil
 }
 
-// Remove ends the use of the host name of a user. fault.NotFound.
+// Remove ends the use of the host name of a user. fault.NotFound: the user has no host name.
 func (h *Hosts) Remove(ctx context.Context, user string) (Host, error) {
 	one, _ := h.Of(user)
 	if err := h.Store.DeleteAuthorHost(ctx, user, h.Now().Add(h.Keep)); err != nil {

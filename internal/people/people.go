@@ -1,5 +1,5 @@
-// Package people lists the authors of this server for others to find and follow, and who here follows
-// an author. Start with [Directory].
+// Package people lists the authors of this server, so that users and visitors can find and follow
+// them. It also lists the followers of an author on this server. Start with [Directory].
 package people
 
 import (
@@ -19,13 +19,13 @@ import (
 
 // Store is the database interface. Each method is one transaction.
 type Store interface {
-	// Authors lists users with a public feed that is neither gone nor moved, by name after one. Users
-	// who are disabled are left out. limit is at most 1,000.
+	// Authors lists users with a public feed that is neither gone nor moved, sorted by name,
+	// starting after the name after. It leaves out disabled users. limit is at most 1,000.
 	Authors(ctx context.Context, after string, limit int) ([]Row, error)
-	// FollowersOf lists the rivers that follow any of these sources, by name, at most limit.
+	// FollowersOf lists at most limit rivers that follow any of these sources, sorted by name.
 	FollowersOf(ctx context.Context, sources []int64, limit int) ([]string, error)
-	// PreferencesOf returns the encoded preferences of at most 10,000 users by name, without unknown
-	// and disabled ones.
+	// PreferencesOf returns the encoded preferences of at most 10,000 users; key: user name. It
+	// leaves out unknown and disabled users.
 	PreferencesOf(ctx context.Context, users ...string) (map[string]string, error)
 }
 
@@ -45,15 +45,15 @@ type Author struct {
 	Name   string    // display name
 	About  string    // one line; "": none
 	Avatar string    // path of this server or URL; "": none
-	Posts  int64     // published; 0 for an author who saves a feed
-	LastAt time.Time // last post
+	Posts  int64     // number of published posts; 0 for an author who saves a feed
+	LastAt time.Time // time of the last post
 }
 
 // Limits of the directory.
 const (
 	PerPage    = 30
-	MaxAuthors = 10_000 // authors beyond them, by name, are not listed
-	maxAbout   = 160    // characters
+	MaxAuthors = 10_000 // further authors, in the order of names, are not listed
+	maxAbout   = 160    // maximum characters of Author.About
 	keepFor    = 20 * time.Second
 )
 
@@ -61,10 +61,12 @@ const (
 type Directory struct {
 	Store Store
 	Now   func() time.Time // nil: time.Now
-	Off   bool             // lists nobody
-	// Addresses returns the URLs of a user's public feed, in all formats. Followed needs it.
+	Off   bool             // the directory lists nobody
+	// Addresses returns the URLs of a user's public feed, in all formats. The method Followed
+	// requires Addresses.
 	Addresses func(user string) []string
-	// Stamp changes with each change of a post or a profile. Nil: new posts appear after some seconds.
+	// Stamp returns a number that changes with each change of a post or a profile. If Stamp is nil,
+	// new posts appear after at most keepFor.
 	Stamp func(ctx context.Context) (int64, error)
 
 	mu    sync.Mutex
@@ -78,7 +80,7 @@ type Page struct {
 	Authors []Author
 	Number  int // from 1
 	More    bool
-	Total   int // authors that match
+	Total   int // number of all authors that match
 }
 
 // List returns a page of the authors whose names contain all words, newest post first. Letter case does
@@ -88,7 +90,7 @@ func (d *Directory) List(ctx context.Context, words string, number int) (Page, e
 	return d.Range(ctx, words, (number-1)*PerPage, PerPage)
 }
 
-// Range is List for at most limit authors after the first from authors.
+// Range is like List. It skips the first from matching authors and returns at most limit authors.
 func (d *Directory) Range(ctx context.Context, words string, from, limit int) (Page, error) {
 	if d.Off {
 		return Page{}, fault.New(fault.NotFound, "This server has no list of its authors.")
@@ -110,7 +112,8 @@ func (d *Directory) Range(ctx context.Context, words string, from, limit int) (P
 	return Page{Authors: found[from:to], Number: from/limit + 1, More: to < len(found), Total: len(found)}, nil
 }
 
-// all reads the directory, or returns the list of the last seconds if no post changed since.
+// all returns all listed authors. It reads them from the store if the last read is at least keepFor
+// ago or if the stamp has changed.
 func (d *Directory) all(ctx context.Context) ([]Author, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -148,7 +151,8 @@ func (d *Directory) all(ctx context.Context) ([]Author, error) {
 	return list, nil
 }
 
-// Followed returns the source by which an author of this server is followed; 0: none.
+// Followed returns the ID of the source in following that is a feed of an author of this server; 0:
+// none.
 func (d *Directory) Followed(author string, following map[int64]bool) int64 {
 	for _, u := range d.Addresses(author) {
 		if id := river.SourceID(u); following[id] {
@@ -175,7 +179,7 @@ func authorOf(r *Row) Author {
 // Followers are the people of this server who follow an author.
 type Followers struct {
 	Count int64
-	Names []string // of those who show whom they follow, by name; at most [MaxNames]
+	Names []string // sorted names of the followers who show whom they follow; at most [MaxNames]
 	More  bool     // there are more followers than were counted
 }
 
@@ -188,13 +192,13 @@ const (
 // Here finds followers. All fields must be set.
 type Here struct {
 	Store Store
-	// URLs lists the URLs of a user's public feeds that have followers here.
+	// URLs lists the URLs of a user's public feeds that have followers on this server.
 	URLs func(ctx context.Context, user string) ([]string, error)
-	// OwnerOf is the user of a river.
+	// OwnerOf returns the user of a river.
 	OwnerOf func(reader string) string
 }
 
-// Of returns the followers of a user without the user.
+// Of returns the followers of a user. The user is not counted as a follower.
 func (h *Here) Of(ctx context.Context, user string) (f Followers, err error) {
 	urls, err := h.URLs(ctx, user)
 	if err != nil || len(urls) == 0 {

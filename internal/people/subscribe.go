@@ -39,8 +39,8 @@ type Subscriptions struct {
 
 // Limits of subscriptions.
 const (
-	MaxSubscribers = 250 // addresses of an author
-	maxUnconfirmed = 50  // of these, addresses that have not confirmed
+	MaxSubscribers = 250 // maximum number of addresses per author
+	maxUnconfirmed = 50  // maximum number of these addresses that have not confirmed
 	askedKept      = 8 * 24 * time.Hour
 	mailBurst      = 5           // requests of one network at once
 	mailRate       = 1.0 / 600.0 // requests per second of one network, on average
@@ -61,16 +61,17 @@ func (s *Subscriptions) Sends() bool {
 	return slices.Contains(s.River.Ways(), forward.ViaEmail)
 }
 
-// IsSubscription reports whether a forwarding is the subscription of a visitor, or one that the author
-// made of their own feed.
+// IsSubscription reports whether a forwarding is the subscription of a visitor, or a forwarding by
+// e-mail that the author made of the author's own feed.
 func (s *Subscriptions) IsSubscription(n forward.Forwarding, owner string) bool {
 	return n.Via == forward.ViaEmail && n.SourceID == river.SourceID(s.Feed(owner))
 }
 
-// Subscribe sends a mail that asks an address to confirm. digest is how often the posts are sent. An
-// address that is already subscribed, waits or has declined gets no mail, and its digest stays; the
-// caller gets no error, so that nobody learns who subscribes. Errors: fault.Invalid (the address or
-// the digest), Refused (the author accepts no subscriptions), TooMany.
+// Subscribe sends a mail that asks an address to confirm. digest defines how often the posts are
+// sent. An address that is already subscribed, has not confirmed yet or has declined gets no mail,
+// and its digest does not change. In these cases Subscribe returns no error, so that nobody learns
+// who subscribes. fault.Invalid: the address or the digest is not valid. fault.Refused: the author
+// accepts no subscriptions. fault.TooMany: the client's network or the author has reached a limit.
 func (s *Subscriptions) Subscribe(ctx context.Context, user, address, digest string, client netip.Addr) error {
 	s.once.Do(func() { s.clients = limit.New(mailRate, mailBurst, maxNetworks) })
 	on, err := s.On(ctx, user)
@@ -106,7 +107,7 @@ func (s *Subscriptions) Subscribe(ctx context.Context, user, address, digest str
 			waiting++
 		}
 		if stale && id == 0 {
-			id = n.ID // its link has expired: the row is used for this address
+			id = n.ID // the confirmation link has expired; reuse the row for the new address
 		}
 	}
 	if id == 0 && (all >= MaxSubscribers || waiting >= maxUnconfirmed) {
@@ -118,15 +119,15 @@ func (s *Subscriptions) Subscribe(ctx context.Context, user, address, digest str
 	}
 	_, err = s.River.PutForwarding(ctx, forward.Forwarding{ID: id, Reader: reader, SourceID: own.SourceID, Via: forward.ViaEmail, Target: strings.TrimSpace(address), Digest: digest})
 	if fault.CodeOf(err) == fault.Refused && err != nil {
-		return nil // the address declined for good
+		return nil // the address has declined permanently
 	}
 	return err
 }
 
 // Subscribers counts the addresses that receive the posts of an author.
 type Subscribers struct {
-	Each, Daily, Weekly int64 // confirmed: each post at once, or as a digest
-	Waiting             int64 // not confirmed yet
+	Each, Daily, Weekly int64 // confirmed addresses that receive each post at once, or a digest
+	Waiting             int64 // addresses that have not confirmed yet
 }
 
 // Count counts the subscribers of an author.

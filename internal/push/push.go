@@ -1,5 +1,5 @@
 // Package push connects the river with the hubs. For each feed that users follow it chooses the
-// hubs to subscribe at. Pushes from those hubs are handed to the river and to this program's own
+// hubs to subscribe at. It passes pushes from these hubs to the river and to this program's own
 // hub. Start with [Join].
 package push
 
@@ -25,22 +25,22 @@ func Join(r *river.River, e *upstream.Engine, h *hub.Hub) {
 	h.OnPing = r.ReceivePushAny
 }
 
-// aggregator receives pushes for the feeds that users read; *river.River is one.
+// aggregator receives pushes for the feeds that users read; *river.River implements it.
 type aggregator interface {
 	ReceivePush(ctx context.Context, url, endpoint string) (known bool, err error)
 	Deliver(ctx context.Context, url, endpoint string, body []byte, header http.Header) (known bool, err error)
 	Known(ctx context.Context, feed string) (topic string, endpoints []river.PushEndpoint, ok bool, err error)
 }
 
-// pinger receives pushes for the subscribers of this hub; *hub.Hub is one.
+// pinger receives pushes for the subscribers of this hub; *hub.Hub implements it.
 type pinger interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 	Admit(source netip.Addr) error
 }
 
-// receiveSignal hands a push to its two users in this program: the river, with the content if the
-// hub signed it, and the hub, which checks the feed and notifies its own subscribers. The river
-// receives each push once and never pings.
+// receiveSignal passes a push to two receivers in this program. The river receives the push with
+// the content if the upstream hub signed the content. This program's hub checks the feed and
+// notifies its own subscribers. The river receives each push once and never pings.
 //
 // spec:cloudburst#hops
 // spec:cloudburst#follow-forwards
@@ -69,7 +69,8 @@ func receiveSignal(readers aggregator, h pinger) func(ctx context.Context, s ups
 	}
 }
 
-// knownHubs converts what the river knows about a feed's hubs for package upstream.
+// knownHubs returns a function that returns the hubs of a feed, as the river has stored them, for
+// package upstream.
 func knownHubs(readers aggregator) func(ctx context.Context, feed string) (upstream.Found, bool, error) {
 	return func(ctx context.Context, feed string) (upstream.Found, bool, error) {
 		topic, endpoints, ok, err := readers.Known(ctx, feed)
@@ -85,15 +86,15 @@ func knownHubs(readers aggregator) func(ctx context.Context, feed string) (upstr
 }
 
 // readerPush subscribes to the feeds that users read; it is a river.Push. One hub per protocol is
-// enough, because each hub sends every change. A hub that a user named stays until that user
-// removes it.
+// enough, because each hub sends every change. A subscription at a hub that a user named remains
+// until that user removes it.
 type readerPush struct {
 	engine *upstream.Engine
-	isOwn  func(hub string) bool // reports an endpoint of this server
-	since  time.Time             // start of this program: pings of its own hub are received from then on
+	isOwn  func(hub string) bool // reports whether hub is an endpoint of this server
+	since  time.Time             // start of this program, from which pings of its own hub are received
 }
 
-// Follow is river.Push.Follow.
+// Follow implements river.Push.
 func (p *readerPush) Follow(ctx context.Context, feed, topic string, endpoints []river.PushEndpoint) error {
 	have, err := p.engine.Of(ctx, feed)
 	if err != nil {
@@ -116,7 +117,8 @@ func (p *readerPush) Follow(ctx context.Context, feed, topic string, endpoints [
 	return errors.Join(errs...)
 }
 
-// choose selects one endpoint per protocol: the one already subscribed to, else the first.
+// choose selects one endpoint per protocol: the endpoint that is already subscribed to, otherwise
+// the first.
 func (p *readerPush) choose(have []upstream.Follow, endpoints []river.PushEndpoint) []upstream.Endpoint {
 	var list []upstream.Endpoint
 	for _, e := range endpoints {
@@ -140,7 +142,7 @@ func isSameEndpoint(f upstream.Follow, e upstream.Endpoint) bool {
 	return f.Protocol == e.Protocol && f.Hub == e.Hub && f.State != upstream.Ending
 }
 
-// Leave is river.Push.Leave.
+// Leave implements river.Push.
 func (p *readerPush) Leave(ctx context.Context, feed string) error { return p.remove(ctx, feed, "") }
 
 func (p *readerPush) remove(ctx context.Context, feed, protocol string) error {
@@ -151,10 +153,11 @@ func (p *readerPush) remove(ctx context.Context, feed, protocol string) error {
 	return err
 }
 
-// pushSpare is a state in addition to those of upstream: another hub of that protocol is used.
+// pushSpare is the state of an endpoint that is not used, because another hub with the same
+// protocol is used. It extends the states of package upstream.
 const pushSpare = "spare"
 
-// State is river.Push.State. An endpoint without a request yet has no state.
+// State implements river.Push. It leaves out an endpoint to which no request was sent yet.
 func (p *readerPush) State(ctx context.Context, feed string, endpoints []river.PushEndpoint) ([]river.PushState, error) {
 	have, err := p.engine.Of(ctx, feed)
 	if err != nil {
@@ -179,7 +182,7 @@ func (p *readerPush) State(ctx context.Context, feed string, endpoints []river.P
 			list = append(list, river.PushState{PushEndpoint: e, State: pushSpare})
 		}
 	}
-	for i, f := range have { // of hubs that the feed does not, or no longer, name
+	for i, f := range have { // add subscriptions at hubs that the feed does not name, or no longer names
 		if !shown[i] {
 			list = append(list, pushState(f, river.PushEndpoint{Protocol: f.Protocol, Hub: f.Hub, Wire: f.Wire, Procedure: f.Proc}))
 		}
@@ -195,7 +198,7 @@ func pushState(f upstream.Follow, e river.PushEndpoint) river.PushState {
 	return s
 }
 
-// isInternal reports an error after which a retry may succeed.
+// isInternal reports whether a retry may succeed after err.
 func isInternal(err error) bool {
 	if err == nil {
 		return false

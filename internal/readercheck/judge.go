@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	atOnce    = 2                      // maximum number of connections
+	atOnce    = 2                      // maximum number of open requests
 	interval  = 900 * time.Millisecond // minimum between checks, minus some network delay
-	inOneGo   = 10 * time.Second       // a redirect is followed within this time
+	inOneGo   = 10 * time.Second       // a request within this time after a redirect follows the redirect
 	minuteTop = 0.25                   // maximum share of checks in the first minute of an hour
 	enoughTop = 40                     // checks needed to judge minuteTop
 )
@@ -20,7 +20,7 @@ const (
 var agentForm = regexp.MustCompile(`^[^\s/]+/\S+ .*\(\+?https?://[^\s;)]+`)
 var agentCount = regexp.MustCompile(`\b\d+ subscribers?\b`)
 
-// judgeRequests judges each request by the rules for all requests.
+// judgeRequests judges each request by the rules that apply to every request.
 func judgeRequests(list []request) []finding {
 	var out []finding
 	gaveCookie := false

@@ -22,7 +22,7 @@ type probe struct {
 type visit struct {
 	w       *countingWriter
 	r       *http.Request
-	earlier []request // of the same reader, for the same probe
+	earlier []request // earlier requests of the same reader for the same probe
 	now     time.Time
 	base    string // base URL of the probe's parts, with a trailing slash
 	probe   string

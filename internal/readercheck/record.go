@@ -12,7 +12,7 @@ import (
 // Limits of the recorded data.
 const (
 	maxReaders  = 200
-	maxRequests = 20_000 // per reader
+	maxRequests = 20_000 // recorded requests per reader
 )
 
 // request is one request for a probe, with its response.
@@ -23,7 +23,7 @@ type request struct {
 	Query   string
 	Status  int
 
-	NoneMatch, Since       string // as received
+	NoneMatch, Since       string // header values as received
 	HasNoneMatch, HasSince bool
 	GaveETag, GaveModified string
 	Agent, Encoding        string

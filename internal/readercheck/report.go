@@ -20,7 +20,7 @@ const (
 
 // Report is the score of one reader.
 type Report struct {
-	Reader   string    `json:"reader"` // first word of its User-Agent
+	Reader   string    `json:"reader"` // first word of the reader's User-Agent
 	Address  string    `json:"address"`
 	Since    time.Time `json:"since"`
 	Requests int       `json:"requests"`

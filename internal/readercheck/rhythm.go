@@ -85,7 +85,8 @@ func notDuring(skipped func(time.Time) bool, what string) func([]request, time.T
 	}
 }
 
-// stillPolling judges whether a reader has stopped.
+// stillPolling judges whether a reader has stopped polling: no request for more than 72 hours
+// breaks the rule.
 func stillPolling(rule int, list []request, now time.Time) []finding {
 	if last := list[len(list)-1].At; now.Sub(last) > 72*time.Hour {
 		return []finding{broken(rule, "it was not requested in %s", now.Sub(last).Round(time.Hour))}
@@ -93,7 +94,7 @@ func stillPolling(rule int, list []request, now time.Time) []finding {
 	return nil
 }
 
-// growing reports whether waits grow overall.
+// growing reports whether a wait in the second half of waits is at least twice the first wait.
 func growing(waits []time.Duration) bool {
 	if len(waits) < 3 {
 		return false

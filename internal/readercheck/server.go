@@ -20,7 +20,7 @@ import (
 // Server serves the probes and the score. The zero value works.
 type Server struct {
 	Now func() time.Time // nil: time.Now
-	// Public is the server's URL for readers; "": from the request.
+	// Public is the server's URL for readers; "": the URL is taken from the request.
 	Public string
 	// Seen is called at the first request of each reader; may be nil.
 	Seen func(name, addr string)
@@ -35,7 +35,8 @@ type Server struct {
 
 type connKey struct{}
 
-// ConnContext is for http.Server.ConnContext. It lets the server detect reused connections.
+// ConnContext numbers the connections, so that the server can detect reused connections. Assign it
+// to http.Server.ConnContext.
 func (s *Server) ConnContext(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, s.conns.Add(1))
 }

@@ -104,7 +104,7 @@ func gone(v *visit) {
 	v.feed("")
 }
 
-// mustEnd judges that the second check was the last.
+// mustEnd judges whether the second check, which found that the feed is gone, was the last.
 func mustEnd(rule int) func([]request, time.Time) []finding {
 	return func(list []request, now time.Time) []finding {
 		list = feeds(list)
@@ -163,7 +163,8 @@ func moveProbes() []probe {
 	}
 }
 
-// movedFeed is a feed that has moved from the second check on.
+// movedFeed responds with a feed. From the second check on, it calls away, which responds that the
+// feed has moved.
 func movedFeed(v *visit, away func()) {
 	v.set("ETag", fmt.Sprintf("%q", v.part))
 	if v.part == partFeed && len(v.checks()) > 0 {
@@ -174,7 +175,7 @@ func movedFeed(v *visit, away func()) {
 	v.feed("")
 }
 
-// acceptsMove judges that the reader accepts the new URL, but not at once.
+// acceptsMove judges whether the reader accepts the new URL, but only after three checks in a day.
 func acceptsMove(rule int) func([]request, time.Time) []finding {
 	return func(list []request, now time.Time) []finding {
 		var seen []time.Time // checks that saw the move

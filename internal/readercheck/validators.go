@@ -62,7 +62,8 @@ func judgeValidators(list []request, _ time.Time) []finding {
 	return out
 }
 
-// compareValidators compares the validators in a request with those of the previous response.
+// compareValidators compares the validators in a request with the validators of the previous
+// response.
 func compareValidators(a, given request) []finding {
 	var out []finding
 	switch {
@@ -122,7 +123,7 @@ func judgeRenewal(rule int) func([]request, time.Time) []finding {
 	}
 }
 
-// hop redirects temporarily to another URL; both have their own ETag.
+// hop redirects temporarily to another URL. Both URLs have their own ETag.
 func hop(v *visit) {
 	if v.part == partFeed {
 		v.set("ETag", `"hop"`)

@@ -2,9 +2,9 @@ package route
 
 import "strings"
 
-// Matches reports whether path matches the route's path, for any method. Both are split at slashes:
-// {name} matches one segment, {name...} and a trailing slash match any number of segments, and {$}
-// matches only the end of the path.
+// Matches reports whether path matches the route's path, for any method. Matches splits both at
+// slashes: {name} matches one segment, {name...} and a trailing slash match any number of segments,
+// and {$} matches only the end of the path.
 func (r Route) Matches(path string) bool {
 	pattern, rest := r.Path, path
 	for {

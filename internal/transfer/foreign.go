@@ -18,14 +18,14 @@ import (
 
 // source reads the archive of another program.
 type source interface {
-	// kind is the Kind of the result.
+	// kind returns the value of Result.Kind.
 	kind() string
-	// posts calls each for every post, in the order of the archive. It can be called again.
+	// posts calls each for every post, in the order of the archive. The import calls posts twice.
 	posts(ctx context.Context, each func(*foreignPost) error) error
 	profile() author.Profile
 }
 
-// postOrigin separates the own posts of an author from others.
+// postOrigin distinguishes own posts of an author from replies and boosts.
 type postOrigin int
 
 const (
@@ -38,23 +38,23 @@ const (
 type foreignPost struct {
 	author.Post
 	Old    []string      // URLs or paths of the post at the other program
-	Files  []foreignFile //
-	From   postOrigin    //
-	ID     string        // identifies the post in its threads; "": it is in none
-	Parent string        // ID of the own post that it continues; "": none
-	Omit   string        // why it is left out; "": it is not
-	Note   string        // what was changed, counted in the report; "": nothing
+	Files  []foreignFile // files that the post uses
+	From   postOrigin    // own post, reply or boost
+	ID     string        // identifies the post in its thread; "": the post is in no thread
+	Parent string        // ID of the author's own post that this post continues; "": none
+	Omit   string        // reason for leaving the post out; "": the post is not left out
+	Note   string        // change to the post, counted in the report; "": no change
 }
 
 // foreignFile is a file that a post uses.
 type foreignFile struct {
 	Entry    string // name in the archive
-	Mark     string // text in the post for which the URL of the stored file is inserted; "": the file is attached
+	Mark     string // placeholder in the post that the URL of the stored file replaces; "": the file is attached
 	Original string // what the post contained instead of Mark
 	Alt      string // alternative text of an attached file
 }
 
-// Reasons for which posts are left out.
+// These are reasons for leaving posts out (omit) and for changing posts (note).
 const (
 	omitReply   = "Replies to other people"
 	omitBoost   = "Boosts of other people's posts"
@@ -64,21 +64,21 @@ const (
 	noteNoDate  = "Posts without a valid date became drafts"
 )
 
-// mark returns the text that stands for file n of a post.
+// mark returns the placeholder for the URL of file n of a post.
 func mark(n int) string { return fmt.Sprintf("cloudburst-import-file-%d.", n) }
 
-// stableKey identifies a post of another program on every import of it.
+// stableKey returns the key of a post of another program. Every import of the same post has the
+// same key.
 func stableKey(kind, id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return kind + "-" + hex.EncodeToString(sum[:16])
 }
 
-// threads knows which posts continue a reply to another person. It holds the posts of threads only
-// by their IDs.
+// threads records which posts continue a reply to another person. It stores only the IDs of posts.
 type threads struct {
-	parent map[string]string // ID of a post that continues an own one: the ID of that
+	parent map[string]string // key: ID of a post that continues an own post; value: ID of the own post
 	others map[string]bool   // IDs of replies to others, and of omitted posts
-	at     map[string]int64  // ID: publication in milliseconds
+	at     map[string]int64  // key: ID of a post; value: publication in Unix milliseconds
 }
 
 func (t *threads) note(p *foreignPost) {
@@ -107,7 +107,7 @@ func (t *threads) withOthers(id string) bool {
 		up, ok := t.parent[id]
 		if !ok || len(seen) > len(t.parent) {
 			for _, s := range seen {
-				delete(t.parent, s) // known to be an own thread
+				delete(t.parent, s) // this thread has only own posts
 			}
 			return false
 		}
@@ -124,11 +124,11 @@ type foreignImport struct {
 	notes   map[string]int
 	omitted map[string]int
 	done    int
-	stored  map[string]author.File // by the name in the archive
+	stored  map[string]author.File // key: name in the archive
 	pending []pendingMove
 }
 
-// pendingMove is a post whose new URL is known when its batch is stored.
+// pendingMove is a post whose new URL is known only after its batch is stored.
 type pendingMove struct {
 	old       []string
 	key, guid string
@@ -161,7 +161,8 @@ func (t *Transfer) importForeign(ctx context.Context, user string, a *foreignArc
 	return res, t.importProfile(ctx, user, src.profile(), &res)
 }
 
-// finish stores the posts whose files are already stored, also after an error.
+// finish stores the remaining posts. It also runs after an error, because the files of these posts
+// are already stored.
 func (im *foreignImport) finish(ctx context.Context) error {
 	if err := im.flush(ctx); err != nil {
 		return err
@@ -187,7 +188,7 @@ func (im *foreignImport) omit(reason string) {
 	im.omitted[reason]++
 }
 
-// one imports a post, or counts why not.
+// one imports a post, or counts the reason for leaving the post out.
 func (im *foreignImport) one(ctx context.Context, p *foreignPost) error {
 	if im.done++; im.done%50 == 0 {
 		im.progress.at(PhaseFiles, im.done, max(im.total, im.done))
@@ -252,7 +253,7 @@ func (im *foreignImport) answer(p *foreignPost) {
 	}
 }
 
-// resolveLarge resolves pending URLs once the batch with their posts is stored.
+// resolveLarge resolves pending URLs if there are at least 500 and all batches are stored.
 func (im *foreignImport) resolveLarge(ctx context.Context) error {
 	if len(im.posts) > 0 || len(im.pending) < 500 {
 		return nil
@@ -288,7 +289,7 @@ func (im *foreignImport) resolve(ctx context.Context) error {
 }
 
 // attach stores the files of a post and inserts their URLs. A file that this server does not accept
-// is reported, and the post keeps its old URL.
+// is reported, and the post keeps the old URL of the file.
 func (im *foreignImport) attach(ctx context.Context, p *foreignPost) error {
 	for _, f := range p.Files {
 		stored, err := im.store(ctx, f.Entry)
@@ -344,7 +345,8 @@ func (im *foreignImport) store(ctx context.Context, entry string) (author.File, 
 	return f, nil
 }
 
-// keep remembers a stored file. Its memory is bounded.
+// keep records a stored file. During an import, it drops all records when there are 20,000, to
+// limit memory.
 func (im *foreignImport) keep(entry string, f author.File) {
 	if !im.opts.Preview && len(im.stored) >= 20_000 {
 		clear(im.stored) // Put finds a stored file again by its content
@@ -352,7 +354,8 @@ func (im *foreignImport) keep(entry string, f author.File) {
 	im.stored[entry] = f
 }
 
-// openForeign finds out which program wrote an archive, by its content.
+// openForeign returns the source for the program that wrote an archive. It identifies the program
+// by the content of the archive, and returns an error if the program is unknown.
 func openForeign(a *foreignArchive) (source, error) {
 	for _, find := range []func(*foreignArchive) source{openMastodon, openTwitter, openBlogArchive, openBlogger, openMarkdown} {
 		if src := find(a); src != nil {

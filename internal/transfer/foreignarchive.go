@@ -21,15 +21,15 @@ import (
 
 // Limits of archives that other programs wrote.
 const (
-	maxTarPacking = 20       // compression factor of a whole tar.gz
-	tarFrom       = 64 << 20 // bytes that a tar.gz may have unpacked in any case
+	maxTarPacking = 20       // maximum compression factor of a whole tar.gz
+	tarFrom       = 64 << 20 // bytes that every tar.gz may have after unpacking
 )
 
 // foreignArchive is an archive that another program wrote, as a list of its files.
 type foreignArchive struct {
 	names  []string // names of the files in lexical order
 	byName map[string]archived
-	byBase map[string]string // last segment of a name: the name; "" if several names have it
+	byBase map[string]string // key: last segment of a name; value: the name, "" if several names have this segment
 	links  int               // entries that are neither files nor folders
 	spool  *os.File          // unpacked tar; nil for ZIP
 }
@@ -126,7 +126,7 @@ func (a *foreignArchive) readTar(in *tar.Reader) error {
 		if h.Typeflag == tar.TypeDir || h.Typeflag == tar.TypeXGlobalHeader {
 			continue
 		}
-		at, err := a.spool.Seek(0, io.SeekCurrent) // the reader does not read ahead
+		at, err := a.spool.Seek(0, io.SeekCurrent) // in does not read ahead, so the content of the file begins here
 		if err != nil {
 			return fault.Wrap(fault.Unavailable, err, "The unpacked archive cannot be read.")
 		}
@@ -140,7 +140,7 @@ func (a *foreignArchive) readTar(in *tar.Reader) error {
 	}
 }
 
-// errReader remembers an error of its source that is not the end, and stops with its context.
+// errReader records a read error other than io.EOF. After its context ends, reads fail.
 type errReader struct {
 	r   io.Reader
 	ctx context.Context
@@ -195,11 +195,11 @@ func (a *foreignArchive) index() {
 func (a *foreignArchive) close() {
 	if a.spool != nil {
 		_ = a.spool.Close()
-		_ = os.Remove(a.spool.Name()) // the system deletes what is left
+		_ = os.Remove(a.spool.Name()) // after an error, the system deletes the file later
 	}
 }
 
-// has reports whether the archive has a file.
+// has reports whether the archive has a file with this name.
 func (a *foreignArchive) has(name string) bool {
 	_, ok := a.byName[name]
 	return ok
@@ -228,7 +228,7 @@ func (a *foreignArchive) read(name string, each func(io.Reader) error) error {
 	return each(r)
 }
 
-// text returns a small file as a whole. limit is in bytes.
+// text returns the content of a file. It returns an error if the file has more than limit bytes.
 func (a *foreignArchive) text(name string, limit int64) (b []byte, err error) {
 	if a.byName[name].size > limit {
 		return nil, fmt.Errorf("the file has more than %d KiB", limit>>10)

@@ -18,14 +18,14 @@ import (
 type Result struct {
 	Kind     string `json:"kind"`              // "cloudburst", "wordpress", "mastodon", "twitter", "microblog", "blogger", "markdown", or the format of a feed: "rss", "atom", "json" …
 	Found    int    `json:"found"`             // posts in the file
-	Added    int    `json:"added"`             // posts added, of those found
+	Added    int    `json:"added"`             // of the posts found: added
 	Existing int    `json:"had"`               // of the posts found: already present
 	Skipped  int    `json:"left"`              // of the posts found: left out, see Problems
 	Files    int    `json:"files"`             // files that were added
 	Profile  bool   `json:"profile,omitempty"` // part of the profile was imported
 	// Preview means that nothing was stored: Added, Files and Profile are what an import would add.
 	Preview   bool      `json:"preview,omitempty"`
-	Drafts    int       `json:"drafts,omitempty"`    // of the posts found, without those left out
+	Drafts    int       `json:"drafts,omitempty"`    // drafts among the posts found, except posts that were left out
 	Replies   int       `json:"replies,omitempty"`   // replies to other people in the file, imported or not
 	Boosts    int       `json:"boosts,omitempty"`    // boosts in the file, imported or not
 	FileBytes int64     `json:"fileBytes,omitempty"` // bytes of Files, if known
@@ -61,7 +61,7 @@ type Options struct {
 
 const maxMoved = 200_000
 
-// span widens the range of dates by a post, and counts drafts.
+// span extends the range from r.From to r.To to the publication of a post, and counts drafts.
 func (r *Result) span(p author.Post) {
 	if p.State == author.Draft {
 		r.Drafts++
@@ -89,11 +89,11 @@ func (r *Result) problem(text string) {
 // Limits of an import.
 const (
 	maxFeed     = 64 << 20 // bytes of a feed, which is parsed in memory
-	maxItems    = 200_000  // per feed
+	maxItems    = 200_000  // items of a feed
 	maxTags     = 1 << 20  // number of "<" in a feed: an element takes hundreds of bytes in memory but only four in the file
 	maxMembers  = 2 << 20  // number of separators in a JSON feed, for the same reason
 	maxUnknown  = 100_000  // unknown elements per item or feed
-	maxLine     = 4 << 20  // bytes of a post in JSON: its text twice, escaped
+	maxLine     = 4 << 20  // bytes of a post in JSON, which contains its text twice, escaped
 	batchPosts  = 10_000   // posts per batch: the feed is rebuilt once per batch
 	batchBytes  = 32 << 20 // bytes of text per batch
 	sniffFormat = 64 << 10 // bytes that identify the type of a file
@@ -104,8 +104,9 @@ const (
 // identified by GUID or key, unchanged. After an error, the data imported so far remains, and the
 // result describes it; a repeated import continues.
 //
-// The faults are written for users. Invalid means that the file has an unknown type, is damaged or
-// contradicts itself. Others are those of author.Posts.Import and upload.Files.Put.
+// The messages of faults are for users. fault.Invalid: the file has an unknown type, is damaged or
+// contradicts itself. fault.Unavailable: the file cannot be read, or ctx has ended. Other faults
+// come from author.Posts.Import and upload.Files.Put.
 func (t *Transfer) Import(ctx context.Context, user string, r io.ReaderAt, size int64, opts Options, progress Progress) (Result, error) {
 	head := make([]byte, min(size, sniffFormat))
 	if n, err := r.ReadAt(head, 0); err != nil && (!errors.Is(err, io.EOF) || n < len(head)) {
@@ -161,7 +162,7 @@ func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, s
 	return res, t.importProfile(ctx, user, author.Profile{Title: plain(f.Title), Blurb: plain(f.Subtitle), Language: f.Language}, &res)
 }
 
-// tooMany reports a document that would take far more memory than its size suggests.
+// tooMany reports whether parsing doc would take far more memory than its size suggests.
 func tooMany(doc []byte) bool {
 	if head := bytes.TrimLeft(doc, "\ufeff \t\r\n"); len(head) > 0 && head[0] == '{' {
 		n := 0
@@ -237,7 +238,8 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 	return err
 }
 
-// importGroups creates the missing groups, whose posts are imported already.
+// importGroups creates the groups that the user does not have. The posts of these groups are
+// already imported.
 func (t *Transfer) importGroups(ctx context.Context, user string, w author.Writer, groups []author.Group, res *Result) error {
 	known := w.AllGroups()
 	for _, g := range groups {
@@ -256,7 +258,7 @@ func (t *Transfer) importGroups(ctx context.Context, user string, w author.Write
 	return nil
 }
 
-// postBatch collects posts and imports them in groups.
+// postBatch collects posts and imports them in batches.
 type postBatch struct {
 	*Transfer
 	user     string
@@ -315,7 +317,7 @@ func (b *postBatch) flush(ctx context.Context) error {
 	return nil
 }
 
-// leave counts a post that is not imported.
+// leave counts a post that is not imported, and reports the reason.
 func (b *postBatch) leave(reason string) {
 	b.res.Found++
 	b.res.Skipped++

@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Limits of an archive.
+// These are the limits of an archive.
 const (
 	maxEntries  = 200_000
 	maxManifest = 64 << 20
@@ -29,14 +29,14 @@ const (
 	// fill the disk.
 	maxPacking = 200
 	packedFrom = 16 << 20 // smaller entries may have any compression factor
-	maxListing = 48 << 20 // bytes of the archive's directory, whose entries take memory before any is inspected
+	maxListing = 48 << 20 // bytes of the archive's directory, which is read into memory before any entry is checked
 )
 
 // verifiedArchive is an archive that was verified.
 type verifiedArchive struct {
 	zip      *zip.Reader
 	byName   map[string]*zip.File
-	listed   map[string]bool // by the manifest, which contains their checksums
+	listed   map[string]bool // names of the entries that the manifest lists with a checksum
 	manifest Manifest
 }
 
@@ -82,7 +82,8 @@ func openArchive(ctx context.Context, r io.ReaderAt, size int64, progress Progre
 
 var errDirectory = errors.New("the list of entries is too long")
 
-// limitedReaderAt reads at most left bytes.
+// limitedReaderAt reads at most left bytes and then returns errDirectory. If left is math.MaxInt64,
+// it has no limit.
 type limitedReaderAt struct {
 	r    io.ReaderAt
 	left int64
@@ -242,7 +243,7 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 	if err != nil {
 		return res, err
 	}
-	if err := o.eachPost(nil); err != nil { // before anything is written
+	if err := o.eachPost(nil); err != nil { // check all posts before anything is written
 		return res, err
 	}
 	if opts.Preview {
@@ -309,7 +310,8 @@ func (o *verifiedArchive) eachPost(each func(rec record, size int) error) error 
 	})
 }
 
-// key identifies a post without GUID if the same file is imported again.
+// key returns the key of a post without a GUID. The key is the same if the same file is imported
+// again.
 func (o *verifiedArchive) key(rec record) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", o.manifest.Origin, o.manifest.User, rec.ID, rec.CreatedAt.UnixMilli()))
 	return "moved-" + hex.EncodeToString(sum[:16])
@@ -343,7 +345,7 @@ func (t *Transfer) importFiles(ctx context.Context, user string, o *verifiedArch
 		progress.at(PhaseFiles, done, max(o.manifest.Counts.Files, done))
 		switch _, err := t.Files.Get(ctx, user, rec.Hash); {
 		case err == nil && len(rec.Hash) == 64:
-			return nil // from an earlier attempt
+			return nil // an earlier import stored the file
 		case err != nil && fault.CodeOf(err) != fault.NotFound:
 			return err
 		}
@@ -385,7 +387,7 @@ func (o *verifiedArchive) mover(user string) mover {
 	return mover{regexp.MustCompile(origin + "/" + regexp.QuoteMeta(o.manifest.User) + "/media/([0-9a-f]{16,64}/)"), "/" + user + "/media/$1"}
 }
 
-// address replaces a URL that may be that of a file.
+// address returns s, or the new URL if s is the URL of a file on the exporting server.
 func (m mover) address(s string) string {
 	if at := m.from.FindStringIndex(s); at == nil || at[0] != 0 {
 		return s

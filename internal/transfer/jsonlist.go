@@ -10,10 +10,10 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// maxValue is the limit of one post in a JSON file, in bytes.
+// maxValue is the maximum size of one post in a JSON file, in bytes.
 const maxValue = 8 << 20
 
-// errValue reports a value above maxValue.
+// errValue is the error for a value larger than maxValue.
 var errValue = errors.New("one value is larger than 8 MiB")
 
 // valueLimit stops the decoder at a value that would take too much memory.
@@ -33,8 +33,9 @@ func (l *valueLimit) Read(p []byte) (int, error) {
 
 // eachJSON calls each for every element of a JSON array: the member named list of the root object,
 // or the root itself if list is "". Text before the root, such as an assignment of JavaScript, is
-// skipped. It holds one element in memory. bad is set for an element that has another type than T;
-// n counts from 1. Invalid JSON is a fault that names the file and the position.
+// skipped. It holds one element in memory. n is the number of the element, from 1. bad is not nil
+// if the element does not have the type T. fault.Invalid: the file is not valid JSON; the message
+// names the file and the position. fault.Unavailable: ctx has ended.
 func eachJSON[T any](ctx context.Context, a *foreignArchive, name, list string, each func(n int, v *T, bad error) error) error {
 	return a.read(name, func(r io.Reader) error {
 		in := bufio.NewReaderSize(r, 64<<10)
@@ -73,10 +74,11 @@ func eachJSON[T any](ctx context.Context, a *foreignArchive, name, list string, 
 	})
 }
 
-// eachError is an error of the callback, as opposed to one of the file.
+// eachError marks an error of the callback, as opposed to an error of the file.
 type eachError struct{ error }
 
-// skipTo discards the text before the root and returns its length.
+// skipTo discards the text before the root and returns its length in bytes. It returns an error if
+// the text has more than 1,000 bytes.
 func skipTo(in *bufio.Reader, list string) (n int64, err error) {
 	root := byte('[')
 	if list != "" {

@@ -25,13 +25,13 @@ type markdownFolder struct {
 	files []string
 }
 
-// Limits of a Markdown file.
+// These are the limits of a Markdown file, in bytes.
 const (
 	maxMarkdown    = 4 << 20
 	maxFrontMatter = 64 << 10
 )
 
-// Reasons of Markdown files.
+// These are reasons for leaving Markdown files out.
 const (
 	omitSection = "Pages that list a folder (_index.md)"
 	omitFront   = "Files whose front matter cannot be read"
@@ -165,7 +165,7 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// markdownFigure replaces Hugo's shortcode of an image.
+// markdownFigure converts Hugo's shortcode for an image to Markdown.
 func markdownFigure(s string) string {
 	values := map[string]string{}
 	for _, g := range attribute.FindAllStringSubmatch(figure.FindStringSubmatch(s)[1], -1) {
@@ -178,10 +178,12 @@ func markdownFigure(s string) string {
 	return fmt.Sprintf("![%s](<%s>)", alt, values["src"])
 }
 
-// matter is front matter, by keys in lowercase.
+// matter is front matter; key: name in lowercase.
 type matter map[string]any
 
-// frontMatter splits a file. A file without front matter has an empty one.
+// frontMatter splits a file into front matter and text. The front matter is empty if the file has
+// none. It returns an error if the front matter has no end, is longer than maxFrontMatter, or
+// cannot be parsed.
 func frontMatter(b []byte) (matter, string, error) {
 	text := strings.ReplaceAll(string(b), "\r\n", "\n")
 	raw := map[string]any{}
@@ -224,7 +226,7 @@ func lowerKeys(raw map[string]any) matter {
 	return m
 }
 
-// text returns the first of several keys that has a value.
+// text returns the value of the first of several keys that has a value; "" if none has.
 func (m matter) text(keys ...string) string {
 	for _, key := range keys {
 		if s := textOf(m[key]); s != "" {
@@ -259,7 +261,7 @@ func firstValue(all ...any) any {
 	return nil
 }
 
-// list returns a value as a list. A string is split at commas, unless it contains none.
+// list returns a value as a list. It splits a string at commas.
 func (m matter) list(key string) (all []string) {
 	switch v := m[key].(type) {
 	case []any:
@@ -285,7 +287,8 @@ func (m matter) list(key string) (all []string) {
 func (m matter) yes(key string) bool { return m[key] == true || m[key] == "true" }
 func (m matter) no(key string) bool  { return m[key] == false || m[key] == "false" }
 
-// addresses returns the old URLs that the front matter declares. Patterns are left out.
+// addresses returns the old URLs that the front matter declares. It leaves out URL patterns such as
+// /:year/:title.
 func (m matter) addresses() (all []string) {
 	for _, key := range []string{"url", "permalink", "aliases", "redirect_from"} {
 		for _, s := range m.list(key) {

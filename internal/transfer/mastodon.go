@@ -19,7 +19,7 @@ import (
 // media_attachments.
 type mastodon struct {
 	a      *foreignArchive
-	dir    string // of outbox.json, "" or with a slash at the end
+	dir    string // folder of outbox.json, "" or with a slash at the end
 	outbox string
 	actor  mastodonActor
 }
@@ -74,7 +74,7 @@ type mastodonNote struct {
 // stringList is a JSON string or a list of strings.
 type stringList []string
 
-// UnmarshalJSON implements json.Unmarshaler. Other values are an empty list.
+// UnmarshalJSON implements json.Unmarshaler. A value of another type becomes an empty list.
 func (l *stringList) UnmarshalJSON(b []byte) error {
 	var one string
 	if json.Unmarshal(b, &one) == nil && one != "" {
@@ -101,7 +101,7 @@ func openMastodon(a *foreignArchive) source {
 	m := &mastodon{a: a, outbox: outbox, dir: strings.TrimSuffix(outbox, "outbox.json")}
 	if a.has(m.dir + "actor.json") {
 		if b, err := a.text(m.dir+"actor.json", 1<<20); err == nil {
-			_ = json.Unmarshal(b, &m.actor) // without it, replies to own posts count as replies to others
+			_ = json.Unmarshal(b, &m.actor) // without actor.json, replies to own posts count as replies to other people
 		}
 	}
 	return m
@@ -178,7 +178,7 @@ func (m *mastodon) boost(v *mastodonActivity) *foreignPost {
 	var at string
 	if json.Unmarshal(v.Object, &at) != nil {
 		var n mastodonNote
-		_ = json.Unmarshal(v.Object, &n) // an unknown object has no URL
+		_ = json.Unmarshal(v.Object, &n) // after an error, the URL stays empty
 		at = n.ID
 	}
 	if at = webURL(at); at == "" || v.ID == "" {
@@ -191,12 +191,12 @@ func (m *mastodon) boost(v *mastodonActivity) *foreignPost {
 	return p
 }
 
-// own reports whether the URL is that of a post of the same author.
+// own reports whether at is the URL of a post of the same author.
 func (m *mastodon) own(at string) bool {
 	return m.actor.ID != "" && strings.HasPrefix(at, m.actor.ID+"/") || m.actor.URL != "" && strings.HasPrefix(at, m.actor.URL+"/")
 }
 
-// media returns the name of an attachment in the archive.
+// media returns the name of an attachment in the archive, "" if there is none.
 func (m *mastodon) media(ref string) string {
 	u, err := url.Parse(ref)
 	if err != nil {
@@ -223,7 +223,8 @@ func mastodonPoll(n *mastodonNote) string {
 	return "<ul>" + b.String() + "</ul>"
 }
 
-// identify gives a post its identity. old is its URL at the other program, "" if there is none.
+// identify sets the key of a post and, if old is not empty, its GUID. old is the URL of the post at
+// the other program.
 func (p *foreignPost) identify(kind, id, old string) {
 	p.State, p.Key = author.Published, stableKey(kind, id)
 	if old != "" {
@@ -261,7 +262,7 @@ func (p *foreignPost) label(s string) {
 	}
 }
 
-// timeLayouts are the forms of dates in archives of other programs.
+// timeLayouts are the date formats in archives of other programs.
 var timeLayouts = []string{
 	time.RFC3339, time.RubyDate, "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 -07:00", "2006-01-02 15:04 -0700", "2006-01-02T15:04:05", "2006-01-02T15:04",
 	time.DateTime, "2006-01-02 15:04", "2006-01-02 15:04:05 MST", time.DateOnly, "2006/01/02", time.RFC1123Z, time.RFC1123,

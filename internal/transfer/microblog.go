@@ -104,8 +104,9 @@ func urlPath(s string) string {
 	return strings.TrimSuffix(u.Path, "/")
 }
 
-// finder returns a function that finds the file of an archive to which a reference leads. folder is
-// that of the post, and root that of the site.
+// finder returns a function that returns the name of the file in the archive to which a reference
+// points, "" if there is none. folder is the folder of the post, and root is the root folder of the
+// site.
 func (a *foreignArchive) finder(folder, root string) func(ref string) string {
 	return func(ref string) string {
 		u, err := url.Parse(strings.TrimSpace(ref))
@@ -134,7 +135,8 @@ var (
 	markdownImage = regexp.MustCompile(`(!?\[[^\]\n]*\]\(\s*)(<[^>\n]*>|[^\s()\n]*(?:\([^\s()\n]*\)[^\s()\n]*)*)`)
 )
 
-// insertFiles marks the references of a post's text to files of the archive.
+// insertFiles replaces the references in a post's text to files of the archive by placeholders.
+// find returns the name of the file for a reference, "" if there is none.
 func (p *foreignPost) insertFiles(find func(ref string) string) {
 	insert := func(before, ref string, quote [2]string) string {
 		entry := find(ref)

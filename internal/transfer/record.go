@@ -40,7 +40,7 @@ type Counts struct {
 	Drafts    int   `json:"drafts"`
 	Scheduled int   `json:"scheduled"`
 	Private   int   `json:"private,omitempty"` // private posts, which only groups can read
-	Deleted   int   `json:"deleted"`           // can still be restored
+	Deleted   int   `json:"deleted"`           // deleted posts that can still be restored
 	Files     int   `json:"files"`
 	FileBytes int64 `json:"fileBytes"`
 }
@@ -52,7 +52,7 @@ func (c Counts) Posts() int { return c.Published + c.Drafts + c.Scheduled + c.Pr
 type Entry struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`   // bytes
-	SHA256 string `json:"sha256"` // of the content, in hex
+	SHA256 string `json:"sha256"` // SHA-256 of the content, in hexadecimal
 }
 
 // record is a post as a line of posts.jsonl.

@@ -23,7 +23,7 @@ const (
 // maxStyle is the maximum size of the style sheet in an archive in bytes.
 const maxStyle = 1 << 20
 
-// Site is the interface to what an author's page has in addition to the posts; *author.Site
+// Site is the interface to the parts of an author's page that are not posts; *author.Site
 // implements it.
 type Site interface {
 	Pages(ctx context.Context, user string) ([]author.Page, error)
@@ -86,8 +86,8 @@ func (t *Transfer) exportPages(ctx context.Context, a *archive, pages []author.P
 	return nil
 }
 
-// importSite imports the pages that the user does not have, and, if the user has none, the look
-// and the pinned post.
+// importSite imports the pages that the user does not have. It imports the style sheet and the
+// pinned post only if the user has none.
 func (t *Transfer) importSite(ctx context.Context, user string, o *verifiedArchive, move mover, from author.Profile, res *Result) error {
 	if t.Site == nil {
 		return nil

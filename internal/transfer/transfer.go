@@ -33,7 +33,7 @@ type Files interface {
 	Path(f author.File) string
 }
 
-// Transfer exports and imports authors. Posts and Files are required. Do not copy it.
+// Transfer exports and imports authors. Posts and Files are required. Do not copy a Transfer.
 type Transfer struct {
 	Posts  Posts
 	Files  Files
@@ -41,7 +41,7 @@ type Transfer struct {
 	Origin func() string    // public URL of this server; nil: unknown
 	Now    func() time.Time // nil: time.Now
 
-	batchSize int // posts in memory [250]; tests set fewer
+	batchSize int // maximum number of posts in memory [250]; tests set a smaller number
 }
 
 // Progress is called with the progress of a phase. total is 0 while unknown.
@@ -49,10 +49,10 @@ type Progress func(phase string, done, total int)
 
 // Phases of an import and of an export.
 const (
-	PhaseCheck = "checked"  // bytes of the file, in KiB
-	PhaseFiles = "files"    // files of posts
-	PhasePosts = "posts"    //
-	PhaseFeeds = "archived" // posts in the feeds of an export
+	PhaseCheck = "checked"  // done and total are in KiB of the file
+	PhaseFiles = "files"    // done and total are files of posts
+	PhasePosts = "posts"    // done and total are posts
+	PhaseFeeds = "archived" // done and total are posts in the feeds of an export
 )
 
 func (p Progress) at(phase string, done, total int) {
@@ -93,7 +93,7 @@ func (t *Transfer) published(ctx context.Context, user string, each func([]autho
 	}
 }
 
-// unpublished calls each with batches of a user's posts in another state.
+// unpublished calls each with batches of a user's posts in a state other than author.Published.
 func (t *Transfer) unpublished(ctx context.Context, user string, state author.State, each func([]author.Post) error) error {
 	var after *author.Post
 	for {

@@ -92,7 +92,7 @@ func openTwitter(a *foreignArchive) source {
 	return t
 }
 
-// account reads who wrote the tweets.
+// account reads the name, the ID and the profile of the author of the tweets.
 func (t *twitter) account(dir string) {
 	var accounts []struct {
 		Account struct {
@@ -117,7 +117,8 @@ func (t *twitter) account(dir string) {
 	}
 }
 
-// script reads a small list that a script assigns. Without it, the import knows less about the
+// script decodes the list that the script called name assigns into v, and reports whether that
+// succeeded. A script has at most 1 MiB. After a failure, the import has less information about the
 // author.
 func (t *twitter) script(name string, v any) bool {
 	if !t.a.has(name) {
@@ -197,8 +198,8 @@ func nameOr(name, other string) string {
 	return name
 }
 
-// text converts the text of a tweet to HTML: without the short URLs of its media, and with the URLs
-// that the others stand for.
+// text converts the text of a tweet to HTML. It removes the short URLs of the tweet's media and
+// replaces all other short URLs by the full URLs.
 func (t *twitter) text(p *foreignPost, w *tweet) {
 	text := html.UnescapeString(w.Text)
 	all := w.Extensions.Media
@@ -221,7 +222,8 @@ func (t *twitter) text(p *foreignPost, w *tweet) {
 	p.Source, p.Format = tweetHTML(strings.TrimSpace(text)), author.HTML
 }
 
-// tweetHTML makes URLs and mentions links, and lines paragraphs.
+// tweetHTML converts plain text to HTML: URLs and mentions become links, and empty lines separate
+// paragraphs.
 func tweetHTML(text string) string {
 	if text == "" {
 		return ""
@@ -244,8 +246,8 @@ func mentions(text string) string {
 	return tweetMention.ReplaceAllString(html.EscapeString(text), `$1<a href="https://twitter.com/$2">@$2</a>`)
 }
 
-// find returns the name of a media file in the archive: the ID of the tweet, and the last segment of
-// the URL of the image or of a video.
+// find returns the name of a media file in the archive, "" if there is none. The archive names the
+// file by the ID of the tweet and the last segment of the URL of the image or of a video.
 func (t *twitter) find(id string, m tweetMedia) string {
 	for _, v := range m.Video.Variants {
 		at, _, _ := strings.Cut(v.URL, "?")

@@ -21,13 +21,14 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Limits of one item, including its comments.
+// These limits apply to one item, including its comments.
 const (
 	maxWXRItem = 64 << 20  // bytes
 	maxWXRTags = 1_000_000 // number of "<": an element takes a hundred bytes in memory but only four in the file
 )
 
-// isWXR reports a WordPress export: RSS with elements in WordPress namespaces.
+// isWXR reports whether head is the beginning of a WordPress export: RSS with elements in WordPress
+// namespaces.
 func isWXR(head []byte) bool {
 	return bytes.Contains(head, []byte("<rss")) && (bytes.Contains(head, []byte("wordpress.org/export/")) || bytes.Contains(head, []byte("wp:wxr_version")))
 }
@@ -41,8 +42,8 @@ type wxrElement struct {
 	Elements []wxrElement `xml:",any"`
 }
 
-// get returns the text of the first element with a name that may have a prefix: "wp:status",
-// "content:encoded".
+// get returns the text of the first child element called name, "" if there is none. name may have a
+// prefix: "wp:status", "content:encoded".
 func (e *wxrElement) get(name string) string {
 	kind, local, found := strings.Cut(name, ":")
 	if !found {
@@ -141,8 +142,8 @@ func (l *itemLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cleanXML replaces characters that XML does not allow with spaces. WordPress writes them
-// unchanged.
+// cleanXML replaces characters that XML does not allow with spaces. WordPress writes such
+// characters unchanged.
 type cleanXML struct{ in *bufio.Reader }
 
 func (c *cleanXML) Read(p []byte) (n int, err error) {
@@ -172,16 +173,16 @@ func (c *cleanXML) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// wxr is the content of an export after the first pass over it.
+// wxr holds the data that the first run over an export collects.
 type wxr struct {
 	title, blurb, link, language string
-	attachments                  map[string][]author.Enclosure // by the id of the post that uses them
+	attachments                  map[string][]author.Enclosure // key: ID of the post that uses the files
 	byID                         map[string]author.Enclosure
 	posts                        int
-	others                       map[string]int // items other than posts, by type
+	others                       map[string]int // number of items other than posts; key: type
 }
 
-// maxAttachments limits the attachments held in memory.
+// maxAttachments is the maximum number of attachments held in memory.
 const maxAttachments = 500_000
 
 // importWXR parses the whole export before it imports the first post.
@@ -255,7 +256,7 @@ func (x *wxr) scan(e *wxrElement) error {
 	return nil
 }
 
-// post converts an item, or returns why it is left out.
+// post converts an item, or returns the reason for leaving the item out.
 func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 	title := clip(strings.Join(strings.Fields(unescape(e.get("title"))), " "), 290)
 	p = author.Post{GUID: strings.TrimSpace(e.get("guid")), Slug: slugOf(e.get("wp:post_name"))}
@@ -270,7 +271,7 @@ func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 		return p, fmt.Sprintf("“%s” was left out: its status is %q.", titleOrDefault(title), clip(status, 40))
 	}
 	if e.get("wp:post_password") != "" {
-		p.State = author.Draft // not public
+		p.State = author.Draft // a post with a password is not public
 	}
 	for i := range e.Elements {
 		if g := &e.Elements[i]; g.XMLName.Local == "guid" {
@@ -294,7 +295,7 @@ func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 	return p, ""
 }
 
-// dates prefers the times in GMT. A draft has none of these, only a local time of the blog.
+// dates prefers the times in GMT. A draft has no times in GMT, only a local time of the blog.
 func (x *wxr) dates(e *wxrElement, p *author.Post) {
 	at := firstTime(e.get("wp:post_date_gmt"), e.get("wp:post_date"))
 	if at.IsZero() {
@@ -360,7 +361,7 @@ func (x *wxr) enclosures(e *wxrElement, text string) (all []author.Enclosure) {
 			lines := strings.Split(strings.ReplaceAll(m.get("wp:meta_value"), "\r", ""), "\n")
 			lines = append(lines, "", "")
 			if at := webURL(strings.TrimSpace(lines[0])); at != "" {
-				n, _ := strconv.ParseInt(strings.TrimSpace(lines[1]), 10, 64) // as above
+				n, _ := strconv.ParseInt(strings.TrimSpace(lines[1]), 10, 64) // an invalid length counts as unknown
 				add(author.Enclosure{URL: at, Length: max(n, 0), Type: strings.TrimSpace(lines[2])})
 			}
 		case m.XMLName.Local == "postmeta" && m.get("wp:meta_key") == "_thumbnail_id":

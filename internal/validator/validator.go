@@ -85,7 +85,8 @@ func (e Evidence) Believe() Evidence {
 	return e
 }
 
-// recent compares Last-Modified with the origin's Date, or with r.At if there is no Date.
+// recent reports whether Last-Modified differs by less than Margin from the origin's Date, or from
+// r.At if there is no Date.
 func recent(r FullRead) bool {
 	modified, err := http.ParseTime(r.LastModified)
 	if err != nil {
@@ -98,10 +99,10 @@ func recent(r FullRead) bool {
 	return date.Sub(modified).Abs() < Margin
 }
 
-// NextFullRead returns when the next full read is due without an announcement; zero if none is. now
-// is the time of the check that led to e. followUp means that this check was itself scheduled by
-// NextFullRead. It never schedules a second one because of Last-Modified; otherwise a document
-// generated per request would be read forever.
+// NextFullRead returns the time of the next full read that needs no announcement; zero: none is
+// due. now is the time of the check that led to e. followUp means that an earlier call of
+// NextFullRead scheduled this check. After such a check, NextFullRead schedules no further read
+// because of Last-Modified; otherwise a document generated per request would be read forever.
 //
 // spec:cloudburst#ping-second-read
 func (e Evidence) NextFullRead(now time.Time, followUp bool) time.Time {

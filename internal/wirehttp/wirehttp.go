@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Client sends requests; *http.Client is one.
+// Client sends requests; *http.Client implements it.
 type Client interface {
 	Do(*http.Request) (*http.Response, error)
 }

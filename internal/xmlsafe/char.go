@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// isChar is the production Char of XML 1.0.
+// isChar reports whether r matches the production Char of XML 1.0.
 func isChar(r rune) bool {
 	return r >= 0x20 && r <= 0xD7FF || r == '\t' || r == '\n' || r == '\r' ||
 		r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= 0x10FFFF
@@ -14,7 +14,7 @@ func isChar(r rune) bool {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// isNameStart is the production NameStartChar without the colon.
+// isNameStart reports whether r matches the production NameStartChar of XML 1.0, without the colon.
 func isNameStart(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
@@ -27,7 +27,7 @@ func isNameStart(r rune) bool {
 		r >= 0xFDF0 && r <= 0xFFFD || r >= 0x10000 && r <= 0xEFFFF
 }
 
-// isNameChar is the production NameChar without the colon.
+// isNameChar reports whether r matches the production NameChar of XML 1.0, without the colon.
 func isNameChar(r rune) bool {
 	return isNameStart(r) || r >= '0' && r <= '9' || r == '-' || r == '.' || r == 0xB7 ||
 		r >= 0x300 && r <= 0x36F || r == 0x203F || r == 0x2040
@@ -89,7 +89,7 @@ func AppendText(dst []byte, s string) ([]byte, error) {
 		case '"':
 			dst = append(dst, "&quot;"...)
 		case '\r':
-			// A parser would convert it to a line feed.
+			// A parser would convert a carriage return to a line feed.
 			dst = append(dst, "&#13;"...)
 		default:
 			dst = append(dst, s[i:i+n]...)
@@ -121,7 +121,8 @@ func AppendAttr(dst []byte, s string) ([]byte, error) {
 	return dst, nil
 }
 
-// Clean replaces characters that XML forbids by U+FFFD, for texts that must be shown in any case.
+// Clean replaces characters that XML forbids, and invalid UTF-8, by U+FFFD. Use it for texts that
+// must be displayed even if they contain such characters.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !isChar(r) {

@@ -80,7 +80,8 @@ func (p *parser) endTag() error {
 	return nil
 }
 
-// attributes reads up to the end of the start tag. closed reports an empty-element tag.
+// attributes reads up to the end of the start tag. closed reports whether the tag is an
+// empty-element tag.
 func (p *parser) attributes(n *Node) (closed bool, err error) {
 	for {
 		spaced := p.space()

@@ -13,7 +13,8 @@ import (
 func KnownCharset(name string) bool { return encodingOf(name) != unknown }
 
 // Charset returns the charset parameter of a Content-Type if this package supports that encoding,
-// otherwise "". An unknown parameter is less useful than the document's own declaration.
+// otherwise "". For an unknown encoding, the declaration in the document is more useful than the
+// parameter.
 func Charset(contentType string) string {
 	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil || !KnownCharset(params["charset"]) {
@@ -95,8 +96,9 @@ func detect(raw []byte, charset string) (encoding, []byte, error) {
 	if name == "" {
 		name = declared(raw)
 		if encodingOf(name) == utf16Enc {
-			// The declaration is readable as ASCII, so it is wrong: programs that serialise to a
-			// UTF-16 string and send it as UTF-8 write this.
+			// The declaration is wrong, because a document in UTF-16 is not readable as ASCII.
+			// Programs write this declaration if they serialise to a UTF-16 string and send the
+			// string as UTF-8.
 			name = ""
 		}
 	}
@@ -109,7 +111,7 @@ func detect(raw []byte, charset string) (encoding, []byte, error) {
 		return 0, nil, &Error{Line: 1, Kind: ErrEncoding,
 			Msg: fmt.Sprintf("the encoding %.40q is not supported; send UTF-8", name)}
 	case utf16Enc:
-		enc = utf16BE // RFC 2781 section 4.3
+		enc = utf16BE // the default without a byte order mark, see RFC 2781 section 4.3
 	}
 	return enc, raw, nil
 }

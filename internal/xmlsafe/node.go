@@ -27,7 +27,7 @@ type Node struct {
 	decls  []binding
 }
 
-// Attr is an attribute. Without a prefix it has no Space.
+// Attr is an attribute. Space is empty for an attribute without a prefix.
 type Attr struct {
 	Space, Prefix, Local string
 	Value                string

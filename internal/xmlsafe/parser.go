@@ -213,8 +213,8 @@ func (p *parser) characters() error {
 	return nil
 }
 
-// expand appends raw with references replaced and line ends normalized, in attributes all white
-// space. After an error, rest is the unread part.
+// expand appends raw to dst and replaces the references. It normalizes line ends and, in
+// attributes, all white space. After an error, rest is the unread part of raw.
 func (p *parser) expand(dst, raw []byte, attr bool) (text, rest []byte, _ *Error) {
 	for len(raw) > 0 {
 		i := bytes.IndexByte(raw, '&')
@@ -330,7 +330,8 @@ func (p *parser) quoted() ([]byte, error) {
 	return raw, nil
 }
 
-// lineHere returns the current line. It counts from the previous call on.
+// lineHere returns the line of the current position, from 1. It counts only the lines after the
+// position of the previous call.
 func (p *parser) lineHere() int {
 	if p.line == 0 {
 		p.line = 1

@@ -4,7 +4,7 @@ import "bytes"
 
 // Root returns the name of the root element, without its prefix, from the first bytes of a
 // document. It does not validate anything and serves to choose a parser. ok is false if the bytes
-// end before the name does, or cannot be XML.
+// end before the end of the name, or cannot be XML.
 func Root(prefix []byte) (local string, ok bool) {
 	b := prefix
 	if enc, n := bom(b); enc == utf16BE || enc == utf16LE {

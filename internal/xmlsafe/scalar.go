@@ -61,8 +61,8 @@ const whiteSpace = " \t\r\n\u00a0"
 func Trim(s string) string { return strings.Trim(s, whiteSpace) }
 
 // ParseTime parses the basic and the extended form of ISO 8601, with optional fractions of seconds
-// and zone. The default zone is UTC; the specifications leave it to each server's documentation.
-// Fractions are dropped because they could not be written back.
+// and zone. The default zone is UTC; the specifications leave this default to each server's
+// documentation. ParseTime drops fractions, because they could not be written back.
 func ParseTime(s string) (time.Time, bool) {
 	date, clock, ok := strings.Cut(s, "T")
 	if !ok {
@@ -125,8 +125,7 @@ func AsInt(v any) (int64, bool) {
 	return 0, false
 }
 
-// AsBool converts a boolean, the integer 0 or 1, or a string with one of the four words to a
-// boolean.
+// AsBool converts a boolean, the integer 0 or 1, or a string that ParseBool accepts to a boolean.
 func AsBool(v any) (value, ok bool) {
 	switch v := v.(type) {
 	case bool:

@@ -60,8 +60,8 @@ type Options struct {
 	MaxAttrs int
 	// MaxElements limits the number of elements; default 65,536.
 	MaxElements int
-	// Charset is the encoding from the transport, such as the parameter of a Content-Type. Empty:
-	// the document declares it.
+	// Charset is the encoding from the transport, such as the parameter of a Content-Type. If
+	// Charset is empty, the declaration in the document applies.
 	Charset string
 	// LoosePrefixes accepts undeclared prefixes; such a node has a Prefix and an empty Space.
 	LoosePrefixes bool
