@@ -113,7 +113,7 @@ type scenario struct {
 	*Announcer
 	store   *memoryStore
 	mu      sync.Mutex
-	sent    []string // "seconds since the start: kind version"
+	sent    []string // entries "seconds since the start: kind version"
 	answer  func(n int, s Target, v News) (string, error)
 	begun   time.Time
 	targets []Target
@@ -385,7 +385,7 @@ func TestPendingPingIsSentAfterARestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newScenario(t, cloud)
-		w.save(t, 1) // and the process crashes
+		w.save(t, 1) // the process crashes before the ping
 		next := newScenario(t, cloud)
 		next.Store = w.store
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)

@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// newAudience makes an Audience with its own store, on the synctest bubble's clock.
+// newAudience makes an Audience with its own store, on the fake clock of synctest.
 func newAudience(t *testing.T) *audience.Audience {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
@@ -61,7 +61,7 @@ func TestReaderCountIsTheSumOfServicesProgramsAndPushSubscribers(t *testing.T) {
 		for range 3 {
 			a.Hit("alice/rss", hit("Feedbin feed-id:1373711 - 142 subscribers", "198.51.100.7"))
 		}
-		a.Hit("alice/rss", hit("Feedbin feed-id:1373711 - 143 subscribers", "198.51.100.8")) // newest number, from another machine
+		a.Hit("alice/rss", hit("Feedbin feed-id:1373711 - 143 subscribers", "198.51.100.8")) // the newest number of the service, from another address
 		a.Hit("alice/rss", hit("Feedly/1.0 (16 subscribers)", "198.51.100.9"))
 		atom := hit("Feedly/1.0 (2 subscribers)", "198.51.100.9")
 		atom.Form = "atom"
@@ -113,7 +113,7 @@ func TestFeedReaderIsNoLongerCountedAfterOneWeek(t *testing.T) {
 		if err := a.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(audience.Window - time.Hour) // on the bubble's clock
+		time.Sleep(audience.Window - time.Hour) // on the fake clock of synctest
 		a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.2"))
 		if n := report(t, a).Readers; n != 2 {
 			t.Errorf("%d readers within the week, want 2", n)

@@ -20,7 +20,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// write writes a self-signed certificate for the name, and its key.
+// write writes a self-signed certificate for name, valid until an hour after at, and its key. Both
+// files have the modification time at.
 func write(t *testing.T, dir, name string, at time.Time) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -65,7 +65,8 @@ func TestEveryDeclaredEncodingIsDecoded(t *testing.T) {
 	}
 }
 
-// The header alone must suffice: the declaration is removed from ASCII-based documents.
+// The header alone must be sufficient, so the test removes the declaration from documents in
+// encodings based on ASCII.
 func TestEveryEncodingOfTheContentTypeIsDecoded(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -73,7 +74,7 @@ func TestEveryEncodingOfTheContentTypeIsDecoded(t *testing.T) {
 		label, title, doc := row[0], row[1], row[2]
 		_, doc, ok := strings.Cut(doc, "?>\n")
 		if !ok {
-			continue // UTF-16, UTF-32, EBCDIC
+			continue // UTF-16, UTF-32 and EBCDIC are not based on ASCII
 		}
 		n++
 		got := Decode([]byte(doc), "text/xml; charset="+label)
@@ -222,7 +223,7 @@ func TestInvalidCharactersAreRepaired(t *testing.T) {
 
 func TestWrongEncodingLabelsDoNotCorruptTheText(t *testing.T) {
 	t.Parallel()
-	// This is not Shift_JIS: nearly every character would be invalid.
+	// This is not EUC-JP: nearly every character would be invalid.
 	got := Decode([]byte("<?xml version='1.0' encoding='euc-jp'?><a>\xe9 \xe8 \xe0 \xfc</a>"), "")
 	if !strings.Contains(got.Text, "é è à ü") || got.Name != "windows-1252" {
 		t.Errorf("%q as %s", got.Text, got.Name)
@@ -259,7 +260,7 @@ func TestEncodingLabelsKnownToBrowsersAreSupported(t *testing.T) {
 		}
 		want, err := htmlindex.Name(e)
 		if err != nil {
-			want = c.name // Mac encodings have no number there
+			want = c.name // htmlindex.Name does not support all Mac encodings
 		}
 		got := c.name
 		if c.superset != "" {

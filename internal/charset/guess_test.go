@@ -25,7 +25,7 @@ func TestUndeclaredEncodingsAreDetected(t *testing.T) {
 	for words, encodings := range sentences {
 		for _, name := range encodings {
 			encoder := byName(name).encoder()
-			if encoder == nil { // it has several character sets
+			if encoder == nil { // the encoding has several character sets
 				encoder = byName(name).enc.NewEncoder()
 			}
 			body, err := encoder.Bytes([]byte(words))
@@ -34,7 +34,7 @@ func TestUndeclaredEncodingsAreDetected(t *testing.T) {
 			}
 			for rule, head := range map[string]string{"undeclared": "", "declared as utf-8": ` encoding="utf-8"`} {
 				if head != "" && name == "iso-2022-jp" {
-					continue // ASCII only, which may be UTF-8
+					continue // the bytes are ASCII only, so the document can be UTF-8
 				}
 				doc := `<?xml version="1.0"` + head + `?><rss version="2.0"><channel><title>News</title><item><title>` + string(body) + `</title><link>http://a.example/</link></item></channel></rss>`
 				got := Decode([]byte(doc), "")
@@ -49,7 +49,8 @@ func TestUndeclaredEncodingsAreDetected(t *testing.T) {
 	}
 }
 
-// Latin-script languages and short texts remain windows-1252.
+// Without a declaration, texts in languages with Latin script and short texts are not detected as
+// another encoding.
 func TestUndeclaredLatinEncodingsAreNotGuessed(t *testing.T) {
 	t.Parallel()
 	for words, name := range map[string]string{

@@ -29,7 +29,7 @@ func TestDocumentsInUTF8AreNotCopied(t *testing.T) {
 	}
 }
 
-// survey must find the byte in any context, and nothing else.
+// survey must find a control character in any context, and must not report other bytes.
 func TestEncodingScanFindsEveryControlCharacter(t *testing.T) {
 	t.Parallel()
 	for _, around := range []byte{' ', '\n', '\t', 0x7F, 0x80, 0xFF, 0x20, 'a'} {
@@ -126,7 +126,7 @@ func FuzzDecode(f *testing.F) {
 		if len(got.Problems) > 8 {
 			t.Fatalf("%d problems", len(got.Problems))
 		}
-		// Cleaned text must remain unchanged.
+		// Decoding a decoded text again must not change the text.
 		again := Decode([]byte(got.Text), "text/xml; charset=utf-8")
 		if again.Text != got.Text && zeroPattern([]byte(got.Text)) == "" {
 			t.Fatalf("%q becomes %q", got.Text, again.Text)

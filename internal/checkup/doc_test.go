@@ -35,7 +35,7 @@ func TestDocumentationListsEachInstallationCheck(t *testing.T) {
 	}
 }
 
-// idsOf returns the groups of all matches.
+// idsOf returns the non-empty groups of all matches of pattern in text.
 func idsOf(text, pattern string) (all []string) {
 	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
 		for _, id := range m[1:] {

@@ -43,7 +43,7 @@ func TestProfileOverridesOnlyDefaults(t *testing.T) {
 			t.Errorf("by %s: %v, %s", name, err, b.String())
 		}
 	}
-	// An explicit value wins, the value of the default too.
+	// An explicit value overrides the profile, even if it equals the default.
 	e := load([]string{"CLOUDBURST_HUB_CLOUD_PROTOCOL=auto"}, "--profile", "guide-2009", "--write.limit-mode", "warn", "--ping.targets", "")
 	if e.Config.Write.LimitMode != "warn" || e.Config.Hub.CloudProtocol != "auto" || len(e.Config.Ping.Targets) != 0 {
 		t.Errorf("explicit values: %+v, %s, %+v", e.Config.Write, e.Config.Hub.CloudProtocol, e.Config.Ping)

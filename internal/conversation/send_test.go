@@ -57,7 +57,7 @@ type outbox struct {
 	page     Page
 	sent     []string // targets of the requests, in order
 	active   map[string]int
-	most     int // requests to one host at once
+	most     int // maximum number of concurrent requests to one host
 	discover func(target string) (string, error)
 	answer   func(target string) error
 }
@@ -85,7 +85,8 @@ func (w *outbox) Send(_ context.Context, endpoint, _, target string) (int, error
 
 func hostPart(url string) string { return strings.Split(url, "/")[2] }
 
-// saved stores a version of the post and waits until all is quiet for a minute.
+// saved stores a version of the post. It then waits 30 seconds of fake time, and until the sender
+// is idle.
 func (w *outbox) saved(t *testing.T, page Page) {
 	t.Helper()
 	page.URL = "https://me.example/post"
@@ -168,7 +169,7 @@ func TestWebmentionsAreSentAgainOnlyForChangedLinks(t *testing.T) {
 		if o := w.row(t, one); w.sentTo(one) != 3 || o.Removed {
 			t.Errorf("after the link came back: %v %+v", w.sent, o)
 		}
-		w.saved(t, Page{}) // deleted
+		w.saved(t, Page{}) // the post is deleted
 		if w.sentTo(one) != 4 || w.sentTo(two) != 3 {
 			t.Errorf("after the deletion: %v", w.sent)
 		}

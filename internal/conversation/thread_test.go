@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// threadStores is a store of work in memory, and records what is offered.
+// threadStores is a ThreadStore in memory. It records the offered mentions.
 type threadStores struct {
 	ThreadStore // the methods that a test does not use
 	mu          sync.Mutex
@@ -122,7 +122,8 @@ func newTestThreads(items threadItems, comments func(url string) []Found) (*Thre
 	}, s, &read
 }
 
-// TestCommentFeedsThatLinkToEachOtherAreReadOnce has feeds of comments that lead to each other and to ever new ones.
+// TestCommentFeedsThatLinkToEachOtherAreReadOnce has comment feeds that link to each other and,
+// without end, to new comment feeds.
 //
 // spec:cloudburst#thread-walk
 func TestCommentFeedsThatLinkToEachOtherAreReadOnce(t *testing.T) {
@@ -137,7 +138,7 @@ func TestCommentFeedsThatLinkToEachOtherAreReadOnce(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- threads.Run(ctx) }()
-		for range 2 { // the second time is too early
+		for range 2 { // the second call comes too early for another read
 			if err := threads.Open(ctx, "https://you.example/1"); err != nil {
 				t.Error(err)
 			}

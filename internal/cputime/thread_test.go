@@ -10,7 +10,7 @@ import (
 func TestProcessorTimeExcludesSleep(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		return // threads have no CPU clock there
+		return // on other systems, threads have no CPU clock
 	}
 	if slept := Of(func() { time.Sleep(200 * time.Millisecond) }); slept >= 100*time.Millisecond {
 		t.Errorf("200 ms of sleep were %v of work", slept)
@@ -26,7 +26,7 @@ func TestProcessorTimeExcludesSleep(t *testing.T) {
 	}
 }
 
-func TestProcessorTimeIncludesAllThreads(t *testing.T) { // not parallel
+func TestProcessorTimeIncludesAllThreads(t *testing.T) { // not parallel, because it measures the whole process
 	if runtime.GOOS != "linux" {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// dateRow is a text and its expected instant, "-" if it is not a date.
+// dateRow is a text and its expected instant, "-" if the text is not a date.
 type dateRow struct{ instant, text string }
 
 func dateRows(t testing.TB) []dateRow {
@@ -35,7 +35,8 @@ func dateRows(t testing.TB) []dateRow {
 	return rows
 }
 
-// The expected instants are those of feedparser 6 if it reads the text, with these exceptions:
+// The expected instants are the results of feedparser 6 if feedparser can read the text, with these
+// exceptions:
 //   - feedparser reads a prefix of the text and drops the rest: the time of
 //     "2026-11-19 10:14 PST" and of the basic format of ISO 8601, the month of
 //     2026/11/19, the week of 2026-W47-4, the day of "2026 Nov 19" and of 2026-323
@@ -141,7 +142,7 @@ func TestWeekdaysInManyLanguagesAreIgnored(t *testing.T) {
 	}
 }
 
-// Not parallel, because it counts allocations.
+// This test is not parallel, because it counts allocations.
 func TestParseDoesNotAllocate(t *testing.T) {
 	for _, text := range []string{
 		"Thu, 19 Nov 2026 10:14:55 GMT", "2026-11-19T10:14:55.123+01:00", "Thu Nov 19 02:14:55 PST 2026",
@@ -205,7 +206,7 @@ func TestAmbiguousDateIsReadInTheGivenOrderOfDayAndMonth(t *testing.T) {
 	for _, row := range []struct {
 		text   string
 		order  Order
-		want   string // "" if it is not a date
+		want   string // "" if the text is not a date
 		proven Order
 	}{
 		{"03/04/2020", OrderUnknown, "", OrderUnknown},
@@ -217,7 +218,7 @@ func TestAmbiguousDateIsReadInTheGivenOrderOfDayAndMonth(t *testing.T) {
 		{"03-04-2020 10:00", MonthFirst, "2020-03-04", OrderUnknown},
 		{"Wed, 03/04/2020", OrderUnknown, "2020-03-04", MonthFirst},
 		{"Fri, 03/04/2020", OrderUnknown, "2020-04-03", DayFirst},
-		{"Fri, 03/04/2020", MonthFirst, "2020-04-03", DayFirst}, // its weekday overrides the order
+		{"Fri, 03/04/2020", MonthFirst, "2020-04-03", DayFirst}, // the weekday overrides the order
 		{"Mon, 03/04/2020", OrderUnknown, "", OrderUnknown},     // neither day is a Monday
 		{"Mon, 03/04/2020", MonthFirst, "2020-03-04", OrderUnknown},
 		{"05/05/2020", OrderUnknown, "2020-05-05", OrderUnknown},

@@ -20,7 +20,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// BASE is replaced by the URL of the site, HOST and PORT by its parts.
+// site.text replaces BASE by the URL of the site, and HOST and PORT by the parts of this URL.
 const (
 	cloudElement = `<cloud domain="HOST" port="PORT" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
 	hubLink      = `<atom:link rel="hub" href="BASE/websub"/>`
@@ -43,11 +43,11 @@ func goodFeed() string { return rss(cloudElement+hubLink+selfLink, goodItems) }
 // site is a feed with its home page and hub, on one loopback server.
 type site struct {
 	url  string
-	body string // of /rss.xml
-	page string // of /
+	body string // document at /rss.xml
+	page string // document at /
 	// serve handles requests for the feed; nil: the good feed.
 	serve func(s *site, w http.ResponseWriter, r *http.Request)
-	// paths are handlers that override all others.
+	// paths maps paths to handlers that override all other handlers.
 	paths map[string]http.HandlerFunc
 	links []string // Link headers of the feed
 	cloud cloud
@@ -55,7 +55,7 @@ type site struct {
 
 	mu    sync.Mutex
 	asked []string // method and path of each request
-	reads int      // of the feed
+	reads int      // number of requests for the feed
 }
 
 func newSite(t *testing.T, change func(*site)) *site {
@@ -85,7 +85,7 @@ func (s *site) requests() []string {
 	return slices.Clone(s.asked)
 }
 
-// read counts the requests for the feed.
+// read counts a request for the feed, and returns the number of requests so far.
 func (s *site) read() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,7 @@ func (c *cloud) Cancel(context.Context, rsscloud.Registration) (rsscloud.Result,
 	return rsscloud.Result{Success: true}, nil
 }
 
-// hub is the WebSub hub.
+// hub is the WebSub hub of a site.
 type hub struct {
 	refuse error
 

@@ -24,15 +24,15 @@ import (
 
 // watched is a feed that changes at a given time, with a hub that notifies.
 type watched struct {
-	changes  time.Duration // into the watch; 0: never
-	notifies time.Duration // 0: never
+	changes  time.Duration // time from the start of the watch to the change; 0: never
+	notifies time.Duration // time from the start of the watch to the notification; 0: never
 	refuses  bool
-	odd      bool // another comment each time
+	odd      bool // each response has another XML comment
 
 	site
 	begun time.Time
 	mu    sync.Mutex
-	on    map[string]bool // callbacks
+	on    map[string]bool // subscribed callbacks
 	http  *http.Client
 }
 
@@ -63,7 +63,7 @@ func (w *watched) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// webSubSide is the WebSub hub of a watched feed. It verifies at once.
+// webSubSide is the WebSub hub of a watched feed. It verifies each subscription immediately.
 type webSubSide struct {
 	hub
 	w *watched
@@ -185,7 +185,7 @@ func TestWatchReportsChangeAndNotification(t *testing.T) {
 		w    *watched
 		d    doctor.Doctor
 		want []string // findings of the watch
-		says string   // in the last
+		says string   // part of the text of the last finding
 	}{
 		"changed and notified":                   {w: &watched{changes: 30 * time.Second, notifies: 31 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub notified after 31 seconds"},
 		"notified before the change was visible": {w: &watched{changes: 31 * time.Second, notifies: 32 * time.Second}, want: []string{"watch-hub ok", "watch ok", "watch-change ok", "watch-told ok"}, says: "hub notified after 32 seconds"},
@@ -233,7 +233,7 @@ func TestWatchDoesNotSubscribeAtHubsThatCannotReachTheCallback(t *testing.T) {
 	})
 }
 
-// An examination ends with a report for every response.
+// FuzzExamine checks that an examination ends with a report for any response.
 func FuzzExamine(f *testing.F) {
 	for _, seed := range []struct{ body, header string }{
 		{goodFeed(), "ETag: \"x\"\nLink: </websub>; rel=hub"},

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the expected files")
 
 func moment() time.Time { return time.Date(2026, 11, 22, 21, 45, 1, 0, time.UTC) }
 
-// post returns an item with text beyond ASCII, markup, a file and a category.
+// post returns an item with non-ASCII text, markup, a file and a category.
 func post() *feed.Item {
 	return &feed.Item{
 		ID: "http://me.example/rss.xml#2026-11-22T21:45:01Z", IDFrom: feed.FromID,
@@ -83,7 +83,7 @@ func readable(t *testing.T, doc []byte, added Added) {
 	}
 	for _, p := range f.Problems {
 		if strings.Contains(p.Message, "entity of HTML") {
-			continue // RSS 0.91 defines them
+			continue // RSS 0.91 defines these entities
 		}
 		t.Errorf("line %d: %s", p.Line, p.Message)
 	}

@@ -109,7 +109,7 @@ func FuzzAddPush(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// The text is inserted at one place: the bytes before and after it are the document.
+		// The text is inserted at one place: the bytes before and after the text are the document.
 		n := 0
 		for n < len(doc) && n < len(got) && doc[n] == got[n] {
 			n++

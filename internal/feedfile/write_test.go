@@ -24,7 +24,7 @@ func writeFeed(t *testing.T, name string, mode os.FileMode) {
 	}
 }
 
-// checkFiles checks that a folder has exactly this number of files.
+// checkFiles checks that a folder has exactly as many files as names.
 func checkFiles(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	list, err := os.ReadDir(dir)

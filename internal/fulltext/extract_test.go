@@ -63,7 +63,7 @@ func TestPageWithoutArticleIsRejected(t *testing.T) {
 	}
 }
 
-// The size of a page's tree is bounded for any content.
+// The size of the parsed tree of a page is bounded for any content.
 func TestHostilePageIsRejectedOrBounded(t *testing.T) {
 	t.Parallel()
 	article := strings.Repeat("<p>One sentence of many, with words, commas, and an end.</p>", 20)

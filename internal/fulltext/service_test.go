@@ -29,9 +29,9 @@ type site struct {
 	news  *news
 
 	mu   sync.Mutex
-	busy map[string]int // open requests by host
+	busy map[string]int // open requests; key: host
 	most map[string]int
-	got  map[string]int // requests by path
+	got  map[string]int // number of requests; key: path
 }
 
 func newSite(t *testing.T) *site {
@@ -68,7 +68,7 @@ func (s *site) page(path, name string) {
 	})
 }
 
-// add adds an item whose page has a path.
+// add adds an item whose page has the given path.
 func (s *site) add(item int64, path string) {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
@@ -112,7 +112,7 @@ func TestRequestedFullTextIsReadOnceForAllFollowers(t *testing.T) {
 	if s.got["/a"] != 1 {
 		t.Errorf("the page was read %d times", s.got["/a"])
 	}
-	if !slices.Equal(s.news.came, []int64{1}) { // nobody wants all texts of source 2
+	if !slices.Equal(s.news.came, []int64{1}) { // no user wants the full text of all items of source 2
 		t.Errorf("announced were %v", s.news.came)
 	}
 	if _, err := s.Request(t.Context(), 9, time.Minute); fault.CodeOf(err) != fault.NotFound {
@@ -184,11 +184,11 @@ func TestFullTextPageIsRetriedOnlyAfterTemporaryFailures(t *testing.T) {
 		if got.NextAt.IsZero() == c.again {
 			t.Errorf("%s: the next attempt is at %v", c.path, got.NextAt)
 		}
-		if wait := got.NextAt.Sub(got.At); c.path == "/down" && wait != 2*time.Hour { // as the server asked
+		if wait := got.NextAt.Sub(got.At); c.path == "/down" && wait != 2*time.Hour { // the wait that the server requested
 			t.Errorf("%s is tried again after %v", c.path, wait)
 		}
 	}
-	// The failure is remembered: another request within a minute reads nothing.
+	// The failure is stored: another request within a minute does not read the page again.
 	before := s.got["/forbidden"]
 	if got := s.request(100); got.Problem == "" || s.got["/forbidden"] != before {
 		t.Errorf("a failed page was read again: %+v", got)

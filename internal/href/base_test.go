@@ -89,7 +89,7 @@ func TestResolveMatchesBrowsers(t *testing.T) {
 func TestNestedBaseURLsAreResolved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		bases []string // the outermost first
+		bases []string // base URLs, the outermost first
 		want  string
 	}{
 		{[]string{"http://a/b/", "c/", "d"}, "http://a/b/c/d"},

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// Private data that every test file contains and that must be removed.
+// Every test file contains these private data, which must be removed.
 const (
 	secretSerial   = "SN-4711-0815"
 	secretLocation = "Hauptstrasse 12"
@@ -84,7 +84,8 @@ func segment(marker byte, body string) string {
 	return string([]byte{0xff, marker, byte(n >> 8), byte(n)}) + body
 }
 
-// jpegOf returns a JPEG as a phone writes it: with all metadata and a second image appended.
+// jpegOf returns a JPEG file as phones write it: with all kinds of metadata and a second image at
+// the end.
 func jpegOf(t testing.TB, orient int) []byte {
 	t.Helper()
 	var plain bytes.Buffer
@@ -198,7 +199,7 @@ func u16(v ...int) string {
 	return string(b)
 }
 
-// heifOf returns an image with its Exif in mdat and its XMP in idat.
+// heifOf returns a HEIF image with Exif in mdat and XMP in idat.
 func heifOf(brand string) []byte {
 	ftyp := boxOf("ftyp", brand, u32(0), "mif1", brand)
 	coded, exif := "the coded image", u32(6)+"Exif\x00\x00"+string(exifOf(1))

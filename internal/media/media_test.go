@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// cleaned returns the inspected file and the bytes that are kept of it.
+// cleaned returns the inspected file and its content after cleaning.
 func cleaned(t testing.TB, b []byte) (*media.File, []byte) {
 	t.Helper()
 	f, err := media.Inspect(bytes.NewReader(b), int64(len(b)))
@@ -188,7 +188,7 @@ func TestTruncatedOrDamagedFileIsRejected(t *testing.T) {
 	for name, b := range images(t) {
 		whole := b
 		if i := bytes.LastIndex(b, []byte("tail ")); i > 0 {
-			_, whole = cleaned(t, b) // data after the end is optional
+			_, whole = cleaned(t, b) // drop the data after the end of the image, which may be truncated
 		}
 		for _, n := range []int{len(whole) / 3, len(whole) / 2, len(whole) - 5} {
 			if strings.HasSuffix(name, ".gif") && n == len(whole)-5 {
@@ -263,8 +263,8 @@ func TestFileNamesAreSafeInURLs(t *testing.T) {
 	}
 }
 
-// FuzzInspect checks that an accepted file is accepted again after cleaning, is unchanged then, and
-// has the size that Size returns.
+// FuzzInspect checks that a cleaned file is accepted again, is not changed by a second cleaning,
+// and has the size that Size returns.
 func FuzzInspect(f *testing.F) {
 	for _, b := range images(f) {
 		f.Add(b)

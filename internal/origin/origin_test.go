@@ -36,11 +36,11 @@ func TestOwnURLsHaveOneCanonicalForm(t *testing.T) {
 		"http://LOCALHOST:5337/x":      "http://127.0.0.1:5337/x",
 		"http://localhost:5337":        "http://127.0.0.1:5337",
 		"http://127.0.0.1:5337/x":      "http://127.0.0.1:5337/x",
-		"http://[::1]:5337/x":          "http://[::1]:5337/x", // the listener does not accept it
+		"http://[::1]:5337/x":          "http://[::1]:5337/x", // the listener does not accept IPv6
 		"http://localhost:53370/x":     "http://localhost:53370/x",
 		"http://localhost:5337.test/x": "http://localhost:5337.test/x",
 		"https://localhost:5337/x":     "https://localhost:5337/x",
-		"http://localhost:5338/x":      "http://localhost:5338/x", // the operator's listener
+		"http://localhost:5338/x":      "http://localhost:5338/x", // the port of the operator's listener
 		"http://feeds.example/x":       "http://feeds.example/x",
 		"":                             "",
 	} {

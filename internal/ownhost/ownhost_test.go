@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// memory is a store for the host names of a test.
+// memory is a Store in memory.
 type memory struct {
 	hosts []Host
 	past  []Past
@@ -72,7 +72,7 @@ func (m *memory) end(user string, until time.Time) bool {
 var start = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 // newHosts returns loaded hosts: alice has blog.example.org in use, bob has not verified
-// bob.example.net, and alice had old.example.org in use.
+// bob.example.net, and old.example.org is a past name of alice.
 func newHosts(t *testing.T, public string) (*Hosts, *memory) {
 	t.Helper()
 	m := &memory{
@@ -105,8 +105,8 @@ func TestHostHeaderNamesTheAuthor(t *testing.T) {
 		"BLOG.Example.ORG":       "alice",
 		"blog.example.org.":      "alice",
 		"Blog.example.org.:8443": "alice",
-		"bob.example.net":        "", // not verified
-		"old.example.org":        "", // past
+		"bob.example.net":        "", // the name is not verified
+		"old.example.org":        "", // the name is a past name
 		"x.blog.example.org":     "",
 		"example.com":            "",
 		"[::1]:80":               "",

@@ -35,7 +35,7 @@ type Row struct {
 	Title       string // title of the feed
 	Profile     author.Profile
 	Preferences string // encoded
-	Posts       int64  // published
+	Posts       int64  // number of published posts
 	LastAt      time.Time
 }
 

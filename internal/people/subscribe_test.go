@@ -49,7 +49,7 @@ func TestMailSubscriptionsOfVisitorsAreUniqueAndLimited(t *testing.T) {
 	feed := river.SourceID("https://a.example/alice/rss.xml")
 	next := 0
 	subscribe := func(user, address string) error {
-		next++ // each from a network of its own
+		next++ // each request comes from another network
 		return s.Subscribe(t.Context(), user, address, forward.DigestWeekly, netip.AddrFrom4([4]byte{203, byte(next), 113, 1}))
 	}
 	if err := subscribe("alice", " vera@home.example "); err != nil || len(r.put) != 1 || r.put[0].Target != "vera@home.example" || r.put[0].SourceID != feed || r.put[0].Via != forward.ViaEmail || r.put[0].Reader != "" || r.put[0].Digest != forward.DigestWeekly {
@@ -58,14 +58,14 @@ func TestMailSubscriptionsOfVisitorsAreUniqueAndLimited(t *testing.T) {
 	if err := subscribe("bob", "vera@home.example"); fault.CodeOf(err) != fault.Refused {
 		t.Error(err)
 	}
-	// Nothing is sent to an address that has an answer pending, or gave one.
+	// No mail is sent to an address that has not confirmed yet, has confirmed or has declined.
 	for _, state := range []string{forward.ForwardingWaiting, forward.ForwardingConfirmed, forward.ForwardingEnded} {
 		r.list, r.put = []forward.Forwarding{{ID: 7, SourceID: feed, Via: forward.ViaEmail, Target: "Vera@home.example", State: state, CreatedAt: now}}, nil
 		if err := subscribe("alice", "vera@home.example"); err != nil || len(r.put) != 0 {
 			t.Errorf("%s: %+v %v", state, r.put, err)
 		}
 	}
-	// A row whose link has expired is used again.
+	// A row whose confirmation link has expired is used again.
 	r.list[0].State, r.list[0].Asked, r.list[0].AskedAt = forward.ForwardingWaiting, 1, now.Add(-30*24*time.Hour)
 	if err := subscribe("alice", "nina@home.example"); err != nil || len(r.put) != 1 || r.put[0].ID != 7 {
 		t.Errorf("%+v %v", r.put, err)

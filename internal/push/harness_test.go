@@ -30,15 +30,15 @@ import (
 
 const (
 	pushFeed = "http://feed.test/rss.xml"
-	pushHub  = "example.com" // for which httptest has a certificate
+	pushHub  = "example.com" // httptest has a certificate for this name
 )
 
-// harness is two programs on a simulated network: the hub of a feed, and one with an aggregator
+// harness simulates two programs on a network: the hub of a feed, and a program with an aggregator,
 // whose river the test simulates.
 type harness struct {
 	t         *testing.T
 	net       *nettest.Internet
-	tlsServer *httptest.Server // whose certificate is the hub's
+	tlsServer *httptest.Server // provides the certificate of the hub
 	public    string           // public URL of the aggregator's program
 	me        netip.Addr
 	hub       *hub.Hub
@@ -47,14 +47,14 @@ type harness struct {
 
 	mu              sync.Mutex
 	title           string
-	reads           map[string]int // of the feed, by User-Agent
+	reads           map[string]int // number of requests for the feed; key: User-Agent
 	requests        []string       // requests to the aggregator's program
 	received        []string
 	documents       []string
 	endpoints       []river.PushEndpoint
 	aggregatorError error
-	admitError      error      // the rate of a source is exceeded
-	pings           []hub.Ping // to its own hub
+	admitError      error      // error of Admit, as if the rate of a source were exceeded
+	pings           []hub.Ping // pings to the hub of the aggregator's program
 }
 
 func (p *harness) ReceivePush(_ context.Context, url, via string) (bool, error) {
@@ -94,7 +94,7 @@ func (p *harness) Admit(netip.Addr) error {
 	return p.admitError
 }
 
-// takeReceived returns what the river received since the last call.
+// takeReceived returns the pushes and the documents that the river received since the last call.
 func (p *harness) takeReceived() (received, documents []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +118,7 @@ func (p *harness) serve(address string, secure bool, h http.Handler) (stop func(
 	return func() { srv.Close(); <-ended }
 }
 
-// withHarness runs both programs. named: the aggregator's program has a host name.
+// withHarness runs both programs. If named is true, the aggregator's program has a host name.
 func withHarness(t *testing.T, named bool, do func(t *testing.T, p *harness)) {
 	t.Helper()
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
@@ -192,8 +192,8 @@ func (p *harness) startHub(ctx context.Context, group *sync.WaitGroup, dir strin
 	}
 }
 
-// startAggregator starts the aggregator's program. A read of the feed other than by its river
-// fails the test.
+// startAggregator starts the aggregator's program. If any part of the program except its river
+// reads the feed, the test fails.
 func (p *harness) startAggregator(ctx context.Context, group *sync.WaitGroup, dir string, roots *tls.Config) (stop func()) {
 	st := p.open(dir)
 	asks := fetch.NewDoer(fetch.DoerOptions{Dial: p.net.Dialer(p.me, nil), TLSConfig: roots})
@@ -233,13 +233,13 @@ func (n noFeedReads) Get(_ context.Context, r fetch.Request) (*fetch.Response, e
 	return nil, fault.New(fault.Refused, "No.")
 }
 
-// advance lets time pass.
+// advance advances the fake clock by d.
 func (p *harness) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// follow follows the feed by endpoints.
+// follow makes the river follow the feed with these push endpoints.
 func (p *harness) follow(endpoints ...river.PushEndpoint) {
 	p.t.Helper()
 	p.mu.Lock()

@@ -16,7 +16,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// TestAggregatorReceivesNotificationsByEveryProtocol follows a feed at a real hub, over the wire.
+// TestAggregatorReceivesNotificationsByEveryProtocol subscribes to a feed at a real hub over HTTP.
 func TestAggregatorReceivesNotificationsByEveryProtocol(t *testing.T) {
 	t.Parallel()
 	const at = "http://" + pushHub
@@ -26,7 +26,7 @@ func TestAggregatorReceivesNotificationsByEveryProtocol(t *testing.T) {
 	for name, c := range map[string]struct {
 		endpoint river.PushEndpoint
 		named    bool
-		callback string // as the hub has it
+		callback string // prefix of the callback that the hub stores
 		news     string
 	}{
 		"a form, with a domain":    {cloud("/rsscloud/pleaseNotify", "http-post", ""), true, "http-post http://me.test/notify/rsscloud", upstream.ViaRSSCloud},
@@ -54,7 +54,8 @@ func TestAggregatorReceivesNotificationsByEveryProtocol(t *testing.T) {
 				if got := p.callbacks(); len(got) != 1 || !strings.HasPrefix(got[0], callback) {
 					t.Errorf("the hub has %v, want %s", got, callback)
 				}
-				// Nothing in a test call differs from a notification; a challenge is none.
+				// A test call of a hub looks like a notification, so the river receives it. A
+				// challenge does not.
 				var first []string
 				if !strings.HasPrefix(callback, "websub") && !p.challenged() {
 					first = []string{c.news + " " + pushFeed}
@@ -66,7 +67,7 @@ func TestAggregatorReceivesNotificationsByEveryProtocol(t *testing.T) {
 				if received, documents := p.takeReceived(); !slices.Equal(received, []string{c.news + " " + pushFeed}) || len(documents) != 0 {
 					t.Errorf("the river received %q, with documents %q", received, documents)
 				}
-				p.follow(c.endpoint) // nothing is new
+				p.follow(c.endpoint) // a second call changes nothing
 				p.advance(time.Minute)
 				if err := p.push.Leave(t.Context(), pushFeed); err != nil {
 					t.Fatal(err)
@@ -165,7 +166,7 @@ func TestUnsignedContentIsRejected(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer res.Body.Close()
-			_, _ = io.Copy(io.Discard, res.Body) // its status counts
+			_, _ = io.Copy(io.Discard, res.Body) // only the status matters
 			return res.StatusCode
 		}
 		sign := func(secret, body string) string {
@@ -302,7 +303,7 @@ func TestManuallyConfiguredHubIsKept(t *testing.T) {
 		if s := p.state(); s.Hub != "http://"+pushHub+"/cnws" || s.State != upstream.Active {
 			t.Errorf("it is %+v", s)
 		}
-		p.takeReceived() // of the hub's test
+		p.takeReceived() // drop the test call of the hub
 		p.change("two")
 		if received, _ := p.takeReceived(); !slices.Equal(received, []string{upstream.ViaCNWS + " " + pushFeed}) {
 			t.Errorf("the river received %q", received)

@@ -20,7 +20,8 @@ import (
 	"cloudburst/internal/store/sqlite"
 )
 
-// watched is the observation time of our reader, on the bubble's clock.
+// watched is the time, on the fake clock of synctest, for which the test observes the reader of
+// this program.
 const watched = 8 * 24 * time.Hour
 
 // TestCloudburstPassesEveryFeedReaderRule scores this program over a simulated week.
@@ -65,9 +66,9 @@ func serve(t *testing.T, internet *nettest.Internet, probes *readercheck.Server)
 	}
 	server := &http.Server{Handler: probes, ConnContext: probes.ConnContext, ReadHeaderTimeout: time.Minute}
 	var group sync.WaitGroup
-	group.Go(func() { _ = server.Serve(l) }) // until it is closed
+	group.Go(func() { _ = server.Serve(l) }) // runs until the server is closed
 	return func() {
-		_ = server.Close() // all readers have stopped
+		_ = server.Close() // ignore errors: all readers have stopped
 		group.Wait()
 	}
 }

@@ -36,7 +36,7 @@ func (c *testServer) get(path string, header ...string) *httptest.ResponseRecord
 		r.Header.Set(header[i], header[i+1])
 	}
 	if strings.Contains(path, "silent") || strings.Contains(path, "dripping") {
-		cancel() // the client gives up
+		cancel() // the client closes the connection
 	}
 	defer cancel()
 	w := httptest.NewRecorder()
@@ -64,7 +64,7 @@ func TestFeedReaderThatIgnoresTheRulesFails(t *testing.T) {
 	for round := range 100 {
 		for _, u := range c.Probes("") {
 			if round > 0 && strings.Contains(u, "endless") {
-				continue // 64 MiB each
+				continue // each response has 64 MiB
 			}
 			path := u + "?t=" + c.now.Format("150405")
 			w := c.get(path, "User-Agent", "Naive", "Referer", "http://a.test/", "Cookie", "seen=1", "If-Modified-Since", c.now.Format(http.TimeFormat))

@@ -46,7 +46,8 @@ func TestUnsafeMarkupIsRemoved(t *testing.T) {
 	}
 }
 
-// checkAllowed checks that got, on a page, has only allowed elements and attributes.
+// checkAllowed checks that got, parsed as the body of a page, has only allowed elements and
+// attributes. s is the source of got.
 func checkAllowed(t *testing.T, s, got string) {
 	t.Helper()
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
@@ -78,7 +79,7 @@ func checkAllowed(t *testing.T, s, got string) {
 	}
 }
 
-// The check must detect unsafe markup. A check that never fails proves nothing.
+// The helpers of the tests must detect unsafe markup: a check that never fails proves nothing.
 func TestSafetyCheckDetectsUnsafeMarkup(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{

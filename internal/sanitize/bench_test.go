@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed/feedtest"
 )
 
-// material returns texts for benchmarks by kind.
+// material returns texts for benchmarks; key: kind of text.
 func material(b *testing.B) map[string][]string {
 	b.Helper()
 	all := map[string][]string{
@@ -22,7 +22,7 @@ func material(b *testing.B) map[string][]string {
 	}
 	for _, s := range all["posts"] {
 		all["clean"] = append(all["clean"], HTML(s))
-		all["broken"] = append(all["broken"], s+"<p>") // for the slow path
+		all["broken"] = append(all["broken"], s+"<p>") // an unclosed element requires the slow path
 	}
 	return all
 }

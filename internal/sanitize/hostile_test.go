@@ -100,9 +100,9 @@ func TestOutputSizeIsBoundedForHostileInput(t *testing.T) {
 	}
 }
 
-// Eight times the text may take eight times as long; quadratic time is 64 times. The limit allows
-// 2.9 times per doubling. Only texts that are slow in every run fail, because other processes evict
-// the caches.
+// A text of eight times the length takes eight times as long in linear time, and 64 times as long
+// in quadratic time. The limit allows a factor of 2.9 per doubling. Only texts that are slow in
+// every run fail, because other processes evict the caches.
 func TestSanitizingHostileInputTakesLinearTime(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)

@@ -190,8 +190,9 @@ func pairs() []pair {
 	return []pair{{New(Options{})}, {New(Options{LinkRel: "nofollow noopener", NoClasses: true, NoStyles: true})}}
 }
 
-// agree checks three things: the fast path and the builder return the same for s; the fast path
-// returns its own output unchanged; a parser changes nothing in it.
+// agree checks that the fast path and the builder return the same output for s, that the fast path
+// returns its own output unchanged, and that a parser does not change this output. taken reports
+// whether s is ordinary.
 func (p pair) agree(t *testing.T, s string) (taken bool) {
 	t.Helper()
 	want := p.slowHTML(s)
@@ -262,7 +263,8 @@ func FuzzFastPath(f *testing.F) {
 	})
 }
 
-// texts returns the HTML texts of a document, and those with markup.
+// texts returns the texts of a document that contain HTML. It returns none for documents in Latin-1
+// or with XHTML.
 func texts(t testing.TB, d feedtest.Document) (all []string) {
 	t.Helper()
 	if d.Latin1 || d.Kind == feedtest.AtomXHTML {

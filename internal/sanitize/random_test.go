@@ -39,7 +39,7 @@ func TestTagSoupIsBalancedByOneCall(t *testing.T) {
 		}
 		all = append(all, short)
 	}
-	slices.Sort(all) // maps are unordered, but each run must be the same
+	slices.Sort(all) // the order of a map is random, but each run must use the same texts
 	few := []string{"a", "b", "i", "p", "div", "table", "tr", "td", "caption", "li", "ul", "svg", "math", "mi", "h1", "rt", "ruby", "pre", "col"}
 	for i := range soups {
 		names := all

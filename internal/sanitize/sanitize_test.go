@@ -26,7 +26,7 @@ func findUnsafe(n *html.Node) (wrong []string) {
 			wrong = append(wrong, "element "+d.Data)
 		}
 		if d.Namespace == "" && strings.EqualFold(d.Data, "title") {
-			wrong = append(wrong, "element title") // which is safe in SVG only
+			wrong = append(wrong, "element title") // title is safe only in SVG
 		}
 		for _, a := range d.Attr {
 			key := strings.ToLower(a.Key)
@@ -79,8 +79,8 @@ func isActive(u string) bool {
 	return false
 }
 
-// isListed reports whether an element of this name is allowed in any namespace: the surrounding
-// markup can change the namespace.
+// isListed reports whether an element of this name is allowed in any namespace, because the
+// surrounding markup can change the namespace.
 func isListed(name string) bool {
 	for _, space := range []string{"", "svg ", "math "} {
 		if e := elements[space+name]; e != nil && !e.is(hidden) {
@@ -90,7 +90,7 @@ func isListed(name string) bool {
 	return false
 }
 
-// places returns contexts for a safe text, which replaces %.
+// places returns contexts for a safe text. The text replaces the % in a context.
 func places() []string {
 	return []string{
 		"%", "<div>%</div>", "<p>%</p>", "<table>%</table>", "<table><tr>%</table>", "<table><tr><td>%</table>",

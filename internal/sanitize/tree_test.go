@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// reread returns clean as a browser parses it, written with the same list. ok is false if parsing
-// fails.
+// reread parses clean as a browser does, and writes the tree with the list of allowed elements and
+// attributes. It returns false if parsing fails.
 func (z *Sanitizer) reread(clean string) (string, bool) {
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragment(strings.NewReader(clean), body)

@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// events returns a document's events as one line, <a>, text, </a>, and its problems.
+// events returns the events of a document as one line, such as <a>, text, </a>, and the problems of
+// the document.
 func events(doc string, o Options) (line string, problems []string) {
 	var b strings.Builder
 	o.Problem = func(kind string, at int, _ string) bool {
@@ -274,7 +275,7 @@ func TestReaderCountsLines(t *testing.T) {
 	}
 }
 
-// checkBalanced checks the events of any document, read in all ways.
+// checkBalanced checks that the events of doc are balanced.
 func checkBalanced(t *testing.T, doc string) {
 	t.Helper()
 	r := New(doc, Options{Depth: 20, Attributes: 8})
@@ -314,7 +315,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc string) {
 		checkBalanced(t, doc)
 		r := New(doc, Options{})
-		for k := 0; r.Next() != EOF; k++ { // alternates between the ways to read an element
+		for k := 0; r.Next() != EOF; k++ { // read elements alternately with Leaf, Inner and other methods
 			if r.Depth() < 2 || r.Kind() != Start {
 				continue
 			}

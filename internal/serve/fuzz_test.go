@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FuzzConditionalHeaders sends arbitrary headers: the response is one of the expected ones, complete, and
-// consistent with the headers.
+// FuzzConditionalHeaders sends arbitrary headers. The response must have an expected status, be
+// complete, and be consistent with the headers.
 func FuzzConditionalHeaders(f *testing.F) {
 	d := New(feedOf(3000), Options{Type: "text/xml", Modified: noon(), Brotli: true, Feed: true, Now: func() time.Time { return noon().Add(time.Hour) }})
 	f.Add("gzip, br;q=0.5", `"a", W/"b"`, noonText, "")
@@ -35,7 +35,8 @@ func FuzzConditionalHeaders(f *testing.F) {
 			if w.Body.Len() != 0 {
 				t.Error("304 with a body")
 			}
-			// Allowed only for our tag or a star; dates do not count next to tags.
+			// A request with If-None-Match gets 304 only if the header contains the tag of d or a
+			// star. Dates are then ignored.
 			if none != "" && !strings.Contains(none, d.Tag()) && !strings.Contains(none, "*") {
 				t.Errorf("304 for %q", none)
 			}
@@ -53,7 +54,7 @@ func FuzzConditionalHeaders(f *testing.F) {
 	})
 }
 
-// FuzzETagList parses lists of tags: parsing ends, and the results are part of the list.
+// FuzzETagList parses lists of tags. Parsing must end, and each tag must be part of the list.
 func FuzzETagList(f *testing.F) {
 	f.Add(`"a", W/"b,c" ,*, d`)
 	f.Add(`W/,,"`)

@@ -134,7 +134,8 @@ func TestResponseContainsOnlyBodyAndETagByDefault(t *testing.T) {
 	}
 }
 
-// The last three columns are the expected Content-Encoding: "-" means none, 406 a refusal.
+// The last three columns of the table contain the expected Content-Encoding. "-" means no encoding,
+// and 406 is the status of a rejected request.
 func TestAcceptEncodingSelectsTheCompression(t *testing.T) {
 	t.Parallel()
 	body := feedOf(5000)
@@ -215,7 +216,8 @@ func TestEachRepresentationHasItsOwnStrongETag(t *testing.T) {
 		if got := w.Header().Get("ETag"); got != want || BaseTag(got) != d.Tag() {
 			t.Errorf("%s: %s", accept, got)
 		}
-		// A client with one representation has the document, whatever else it accepts.
+		// A client that has one representation has the document, even if it accepts other encodings
+		// now.
 		for _, now := range []string{"identity", "gzip", "br"} {
 			if w := request(d, "GET", "Accept-Encoding", now, "If-None-Match", want); w.Code != 304 {
 				t.Errorf("%s, then %s: %d", accept, now, w.Code)
@@ -329,7 +331,7 @@ func TestHeadersSetByTheCallerAreKept(t *testing.T) {
 		w.Header().Set("Vary", "Accept")
 		w.Header().Set("Cache-Control", "no-cache")
 		d.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
-		w.Header().Add("Vary", "Cookie") // afterwards: the shared slice must not change
+		w.Header().Add("Vary", "Cookie") // this must not change the slice that all responses share
 		if got := w.Result().Header; cmp.Diff([]string{"Accept", "Accept-Encoding"}, got["Vary"]) != "" || got.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%v", got)
 		}
@@ -351,7 +353,7 @@ func TestPackedDocumentIsStoredOnlyAsGzip(t *testing.T) {
 	if w := request(d, "GET"); w.Body.String() != string(body) || w.Header().Get("Content-Length") != fmt.Sprint(len(body)) {
 		t.Error("the decompressed body differs")
 	}
-	// Incompressible data is stored as it is.
+	// Data that gzip cannot compress is stored uncompressed.
 	noise := make([]byte, 10_000)
 	random := rand.NewChaCha8([32]byte{1})
 	_, _ = random.Read(noise)
@@ -383,7 +385,7 @@ func TestCompressedRepresentationsAreBuiltOnce(t *testing.T) {
 	group.Wait()
 }
 
-// discardWriter is a ResponseWriter without allocations of its own.
+// discardWriter is a ResponseWriter that does not allocate.
 type discardWriter struct {
 	head   http.Header
 	status int
@@ -394,7 +396,7 @@ func (s *discardWriter) Header() http.Header         { return s.head }
 func (s *discardWriter) WriteHeader(status int)      { s.status = status }
 func (s *discardWriter) Write(p []byte) (int, error) { s.n += len(p); return len(p), nil }
 
-// Not parallel, because it counts allocations.
+// This test is not parallel, because it counts allocations.
 func TestServingACachedDocumentDoesNotAllocate(t *testing.T) {
 	d := New(feedOf(40_000), Options{
 		Type: "application/rss+xml; charset=utf-8", Modified: noon(), Cache: "public, max-age=300, must-revalidate", Tags: FeedTags("alice"), Feed: true, Brotli: true,

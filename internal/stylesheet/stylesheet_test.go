@@ -127,8 +127,8 @@ func TestHostileStyleSheetsAreRefusedWithLineAndProperty(t *testing.T) {
 	}
 }
 
-// A confined style sheet is confined again to the same rules, so that nothing in it is read
-// differently after writing.
+// FuzzConfine checks that Confine accepts its own output, that the output contains neither @import
+// nor </style, and that each rule is limited to the element of Options.Scope.
 func FuzzConfine(f *testing.F) {
 	for _, seed := range []string{"a{color:red}", "@media print{b::before{content:'x'}}", `\62 ody{--x:1}`, "a{b:url(/alice/media/x)}", "html:hover{}", "a/**/b{c:d/**/e}", "a{--b:;}"} {
 		f.Add(seed)

@@ -37,7 +37,7 @@ func TestTextsAreTruncatedAndControlCharactersRemoved(t *testing.T) {
 
 func TestIDOfAURLNeverChanges(t *testing.T) {
 	t.Parallel()
-	// Stores have the IDs: another number would be another feed.
+	// Databases contain the IDs: another number would mean another feed.
 	if got := ID("https://example.com/rss"); got != 773837732802784172 {
 		t.Errorf("got %d", got)
 	}

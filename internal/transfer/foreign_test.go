@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// pngOf returns a small image; images of different shades are different files.
+// pngOf returns a small PNG image. Images with different shades are different files.
 func pngOf(t *testing.T, shade uint8) string {
 	t.Helper()
 	m := image.NewGray(image.Rect(0, 0, 4, 4))
@@ -353,11 +353,11 @@ func TestImportOverTheQuotaStoresOnlyCompletePosts(t *testing.T) {
 	}
 }
 
-// A long archive takes memory for the IDs of its posts only.
+// Of a long archive, the import keeps only the IDs of posts in memory.
 func TestLongArchiveIsImportedInBatches(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, "https://one.example")
-	s.batchSize = 0 // the default
+	s.batchSize = 0 // the default size
 	n := 100_000
 	if testing.Short() {
 		n = 1500

@@ -127,7 +127,7 @@ func (s *testServer) feed(user string) *feed.Feed {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, at := range []string{"https://one.example/alice/", s.origin() + "/" + user + "/"} { // GUIDs keep the server where they were created
+	for _, at := range []string{"https://one.example/alice/", s.origin() + "/" + user + "/"} { // GUIDs contain the server that created them
 		doc = bytes.ReplaceAll(doc, []byte(at), []byte("https://here.example/somebody/"))
 	}
 	f, err := feed.ParseBytes(doc, nil)

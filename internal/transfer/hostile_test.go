@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// A small archive can list the same bytes many times, so that verifying all entries would take very
+// A small archive can list the same bytes many times. To verify all entries would then take very
 // long.
 func TestZIPArchiveWithOverlappingEntriesIsRejected(t *testing.T) {
 	t.Parallel()
@@ -86,7 +86,7 @@ func overlapping(t *testing.T, n int) []byte {
 	return append(append(bytes.Clone(whole[:start]), directory...), tail...)
 }
 
-// Each entry takes some hundred bytes of memory before any entry is inspected.
+// Each entry of the directory takes some hundred bytes of memory before any entry is checked.
 func TestZIPArchiveWithHugeDirectoryIsRejected(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -99,7 +99,7 @@ func TestZIPArchiveWithHugeDirectoryIsRejected(t *testing.T) {
 	}
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for i := range 4000 { // long names make the test faster
+	for i := range 4000 { // with long names, fewer entries exceed the limit
 		if _, err := w.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("%d%s", i, strings.Repeat("n", 15_000))}); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestZIPArchiveWithHugeDirectoryIsRejected(t *testing.T) {
 	newTestServer(t, "https://two.example").mustReject(b.Bytes(), "too many entries")
 }
 
-// Elements of four bytes take a hundred bytes each in memory.
+// An element has four bytes in the file, but takes a hundred bytes in memory.
 func TestImportFileOfManyEmptyElementsIsRejected(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)

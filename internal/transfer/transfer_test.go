@@ -61,7 +61,7 @@ func TestImportRestoresExportedPosts(t *testing.T) {
 	}
 }
 
-// byGUID maps posts by GUID, drafts by their text.
+// byGUID returns posts; key: GUID, or the text of a draft.
 func byGUID(posts []author.Post) map[string]author.Post {
 	all := map[string]author.Post{}
 	for _, p := range posts {

@@ -475,7 +475,7 @@ func standard(t *testing.T, doc []byte) string {
 	return show(root.Nodes[0])
 }
 
-// flatten normalizes white space in attributes, which the standard library does not.
+// flatten normalizes white space in attributes, because the standard library does not.
 func flatten(n *Node) {
 	for i, a := range n.Attrs {
 		n.Attrs[i].Value = strings.NewReplacer("\r", " ", "\n", " ", "\t", " ").Replace(a.Value)

@@ -8,7 +8,7 @@ import (
 	"cloudburst/client"
 )
 
-// German words are longer than English ones. The pages must still fit on a phone and a desktop,
+// German words are longer than English words. The pages must still fit on a phone and a desktop,
 // and must be completely in German.
 func TestPagesInGermanFitPhonesAndDesktops(t *testing.T) {
 	t.Parallel()

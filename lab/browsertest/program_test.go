@@ -128,8 +128,8 @@ func (p *running) ping(feed string) {
 	}
 }
 
-// proxy forwards connections to a program. It can close the connections, and then forward new
-// ones to another program, while its own address stays the same.
+// proxy forwards connections to a program. It can close the connections and forward new connections
+// to another program. The address of the proxy stays the same.
 type proxy struct {
 	net.Listener
 	mu    sync.Mutex
