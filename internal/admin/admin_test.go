@@ -19,7 +19,7 @@ type memory struct {
 	entries   []admin.Entry
 	blocks    []admin.Block
 	overrides []admin.Override
-	broken    error // returned by AddAudit
+	broken    error // error that AddAudit returns
 }
 
 func (m *memory) AddAudit(_ context.Context, e admin.Entry) (int64, error) {

@@ -186,7 +186,7 @@ func TestFailedWriteOfReaderCountsIsRepeated(t *testing.T) {
 		a.Store = &failingStore{Store: a.Store, fails: 2}
 		for range 3 {
 			a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.1"))
-			_ = a.Flush(t.Context()) // the first two fail
+			_ = a.Flush(t.Context()) // the first two calls fail
 		}
 		r := report(t, a)
 		if r.Readers != 1 || r.Days[0].Requests != 3 {

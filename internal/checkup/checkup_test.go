@@ -29,7 +29,7 @@ func TestValidInstallationHasOnlyOKFindings(t *testing.T) {
 	}
 }
 
-// trouble is one change of the good installation, with the expected finding.
+// trouble is one change to the installation that good returns, with the expected finding.
 type trouble struct {
 	change func(*Installation)
 	id     string

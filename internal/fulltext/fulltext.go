@@ -52,9 +52,9 @@ type Store interface {
 
 // Page is a page to read.
 type Page struct {
-	Item, Source int64 // IDs
+	Item, Source int64 // IDs of the item and of its source
 	Claim        int64
-	Link         string // URL
+	Link         string // URL of the page
 	Tries        int    // failed attempts so far
 	Words        string // text of the item in the feed
 }
@@ -62,7 +62,7 @@ type Page struct {
 // Result is the result of reading a page. Either HTML or Problem is set.
 type Result struct {
 	Page
-	HTML    string // sanitized
+	HTML    string // sanitized HTML
 	At      time.Time
 	Problem string    // reason for the missing text, as a sentence
 	NextAt  time.Time // time of the next attempt; zero: none

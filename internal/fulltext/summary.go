@@ -24,7 +24,7 @@ type Summary struct {
 	Image       string // absolute URL; "": none
 }
 
-// Limits of summaries.
+// These are the limits of summaries.
 const (
 	summaryBytes = 512 << 10 // bytes to read of a page; the head of a page is at its beginning
 	summaryTags  = 2000

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// page is a FirstFetcher of one page.
+// page is a FirstFetcher that returns one page.
 type page struct {
 	body  string
 	kind  string

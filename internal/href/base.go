@@ -1,4 +1,4 @@
-// Package href makes relative references absolute, both single URLs and those in HTML. Start with
+// Package href makes relative references absolute, both single URLs and URLs in HTML. Start with
 // [New] and [HTML].
 package href
 
@@ -7,16 +7,16 @@ import "strings"
 // A feed reader resolves many references against few bases, and most references are already
 // absolute. So a base is parsed once, and an absolute reference is returned without a copy.
 
-// maxBase is the maximum length of a base in bytes. It exceeds what servers accept and prevents a
-// document full of references from growing many times its size.
+// maxBase is the maximum length of a base in bytes. Servers accept only shorter URLs. The limit
+// prevents a document full of references from growing to many times its size.
 const maxBase = 2048
 
 // Base is the URL against which references are resolved. Nil means no base.
 type Base struct {
-	url      string // as given, without surrounding white space
+	url      string // URL as given, without surrounding white space
 	scheme   string // lowercase, without the colon; "" if the base is relative
-	root     string // up to the beginning of the path: "http://host"
-	dir      string // the path up to its last slash, without dot segments: "/a/b/"
+	root     string // part of url before the path: "http://host"
+	dir      string // path up to its last slash, without dot segments: "/a/b/"
 	pathEnd  int    // index in url of the end of the path
 	queryEnd int    // index in url of the end of path and query
 }

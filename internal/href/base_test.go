@@ -16,7 +16,7 @@ func TestResolveFollowsRFC3986(t *testing.T) {
 		";x": "http://a/b/c/;x", "g;x": "http://a/b/c/g;x", "g;x?y#s": "http://a/b/c/g;x?y#s",
 		"": on, ".": "http://a/b/c/", "./": "http://a/b/c/", "..": "http://a/b/", "../": "http://a/b/",
 		"../g": "http://a/b/g", "../..": "http://a/", "../../": "http://a/", "../../g": "http://a/g",
-		// Too many parent segments, and dots that are not segments.
+		// These references have too many parent segments, or dots that are not segments.
 		"../../../g": "http://a/g", "../../../../g": "http://a/g", "/./g": "http://a/g", "/../g": "http://a/g",
 		"g.": "http://a/b/c/g.", ".g": "http://a/b/c/.g", "g..": "http://a/b/c/g..", "..g": "http://a/b/c/..g",
 		"./../g": "http://a/b/g", "./g/.": "http://a/b/c/g/", "g/./h": "http://a/b/c/g/h", "g/../h": "http://a/b/c/h",
@@ -67,14 +67,14 @@ func TestResolveMatchesBrowsers(t *testing.T) {
 		{"file:/home/feeds/a.xml", "b.html", "file:///home/feeds/b.html"},
 		{"file:///home/a.xml", "file:/x", "file:///x"},
 		{"feed://example.com/a", "b", "feed://example.com/b"},
-		// Unusable bases.
+		// These bases are unusable.
 		{"", "a", "a"},
 		{"", " a ", "a"},
 		{"mailto:a@b", "c", "c"},
 		{"http:", "c", "c"},
 		{"http://[bad/", "c", "c"},
 		{"http://example.com/" + strings.Repeat("x", maxBase), "c", "c"},
-		// Relative bases.
+		// These bases are relative.
 		{"/d/e", "a", "/d/a"},
 		{"d/e", "../a", "a"},
 		{"d/e", "../../../a", "a"},

@@ -10,10 +10,10 @@ import (
 // Most references in feeds are absolute. So HTML scans the markup without parsing it: it skips tags
 // without references, checks values in place, and copies only when a value changes.
 
-// HTML returns s with its relative references resolved against b: those in the URL attributes of
-// HTML and of SVG images. Everything else is unchanged byte for byte; without relative references
-// the result is s itself. Comments, CDATA sections, and the text of scripts and styles are not
-// markup.
+// HTML returns s with its relative references resolved against b. It resolves the references in the
+// URL attributes of HTML and of SVG images. Everything else is unchanged byte for byte; without
+// relative references the result is s itself. Comments, CDATA sections, and the text of scripts and
+// styles are not markup.
 //
 // If the result would exceed eight times s plus 64 KiB, s is hostile and returned unchanged.
 func HTML(s string, b *Base) string {

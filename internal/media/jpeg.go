@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// JPEG markers.
+// These are JPEG markers.
 const (
 	jpegSOI   = 0xd8
 	jpegEOI   = 0xd9
@@ -113,7 +113,8 @@ func (w *jpegWalk) segment(marker byte) error {
 	return nil
 }
 
-// isFrame reports whether a marker is SOF0 to SOF15. Markers of other tables lie between them.
+// isFrame reports whether a marker is SOF0 to SOF15. Three markers between SOF0 and SOF15 have
+// another meaning.
 func isFrame(marker byte) bool {
 	return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc
 }

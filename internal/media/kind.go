@@ -15,13 +15,13 @@ import (
 // Group is a broad category of files, as shown to users.
 type Group string
 
-// Groups of files.
+// These are the groups of files.
 const (
 	Image    Group = "picture"
 	Sound    Group = "sound"
 	Video    Group = "video"
-	Document Group = "document" // PDF
-	Other    Group = "file"     // download only; browsers must not display it
+	Document Group = "document" // PDF documents
+	Other    Group = "file"     // files for download; browsers must not display them
 )
 
 // article returns the name of the group with its article, for error messages. The name of Image
@@ -38,7 +38,7 @@ type Kind struct {
 	Type        string // media type; "application/octet-stream" if unknown or not to be displayed
 	Ext         string // usual file name extension, ".jpg"; "" if any extension fits
 	Group       Group
-	Description string // "a JPEG image", "an HTML page"
+	Description string // description for messages: "a JPEG image", "an HTML page"
 
 	form form
 }
@@ -284,8 +284,8 @@ func (k Kind) Check(name, contentType string) error {
 	return reject("“%s” is named like %s, but its content is %s; it was not accepted.", text.Clip(name, 100), claim.article(), k.Description)
 }
 
-// Name turns a file name into one for URLs: only letters, digits, ".", "_" and "-", at most 100
-// bytes, with the extension that fits the content.
+// Name converts a file name to a name for URLs. The result has only letters, digits, ".", "_" and
+// "-", at most 100 bytes, and an extension that fits the content.
 func (k Kind) Name(called string) string {
 	called = called[strings.LastIndexAny(called, `/\`)+1:]
 	ext := path.Ext(called)

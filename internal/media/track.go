@@ -8,11 +8,11 @@ import (
 // track is a track of an MP4 or QuickTime file.
 type track struct {
 	*mp4Walk
-	handler       string // "vide", "soun", …
+	handler       string // handler type: "vide", "soun", …
 	width, height int
 	sizes, chunks box // stsz with the sample sizes, stco or co64 with the chunk offsets
 	perChunk      box
-	wide          bool // offsets have 8 bytes
+	wide          bool // chunk offsets have 8 bytes instead of 4
 }
 
 func (t *track) box(x box) error {

@@ -79,7 +79,7 @@ type stream struct {
 	data         []piece
 	size         int
 	ended        bool      // the writer closed the stream
-	endsAt       time.Time // when the reader sees the end
+	endsAt       time.Time // time when the reader sees the end
 	readerClosed bool      // the reader closed the connection
 	reader       deadline
 	writer       deadline

@@ -3,7 +3,7 @@ package nettest
 import "strings"
 
 // Spellings returns eight spellings of the root URL of host, a lowercase ASCII name, at port 80.
-// All of them lead to the same server.
+// All spellings lead to the same server.
 func Spellings(host string) []string {
 	first, rest := host[:1], host[1:]
 	return []string{

@@ -46,8 +46,8 @@ func originsAt(scheme string, l netip.AddrPort) []string {
 	return out
 }
 
-// Of returns the names by which the public listener can be called, each once. The
-// public URL is the first: it is the name that pages, feeds and links use.
+// Of returns the names at which clients can reach the public listener, without duplicates. The
+// public URL comes first: pages, feeds and links use this name.
 func Of(public string, l netip.AddrPort) []string {
 	return eachOnce(append([]string{public}, originsAt("http", l)...))
 }
@@ -86,7 +86,7 @@ func eachOnce(list []string) []string {
 // Names are the names of the public listener, and the addresses that this program listens on. They
 // are known only while the program serves.
 type Names struct {
-	Default func() string // the canonical origin while no listener is open
+	Default func() string // returns the canonical origin while no listener is open
 	Hosts   Hosts         // domains of authors; nil: none
 
 	origins   atomic.Pointer[[]string]
@@ -144,7 +144,7 @@ func (n *Names) Bases(path string) (all []string) {
 	return append(all, n.Former(path)...)
 }
 
-// Set sets the origins, the canonical one first.
+// Set sets the origins. The canonical origin comes first.
 func (n *Names) Set(origins []string) { n.origins.Store(&origins) }
 
 // Served reports whether the origins are known. Other programs can then reach this server.
@@ -170,8 +170,8 @@ func (n *Names) Public() string {
 	return n.Default()
 }
 
-// All returns the names of the public listener, the canonical one first; nil while no
-// listener is open.
+// All returns the names of the public listener, the canonical name first; nil while no listener is
+// open.
 func (n *Names) All() []string {
 	if p := n.origins.Load(); p != nil {
 		return *p
@@ -189,8 +189,8 @@ func cutOrigin(raw, origin string) (rest string, ok bool) {
 	return raw[n:], true
 }
 
-// Path returns the path and query of a URL of this program, as its public listener would
-// see them.
+// Path returns the path and query of a URL of this program, as the public listener would receive
+// them. It returns false for a URL of another server.
 func (n *Names) Path(raw string) (*url.URL, bool) {
 	raw = n.inner(raw)
 	if !slices.ContainsFunc(n.All(), func(o string) bool { rest, ok := cutOrigin(raw, o); return ok && strings.HasPrefix(rest, "/") }) {
@@ -209,8 +209,8 @@ func (n *Names) Canonical(raw string) string {
 	return raw
 }
 
-// Of returns all names of a URL of this program: the same path and query at each of its
-// origins, the canonical one first. nil: the URL belongs to another server.
+// Of returns all names of a URL of this program: the same path and query at each origin of the
+// program, the canonical name first; nil: the URL belongs to another server.
 func (n *Names) Of(raw string) []string {
 	origins := n.All()
 	raw = n.inner(raw)

@@ -16,7 +16,7 @@ type Site struct {
 
 type siteKey struct{}
 
-// WithSite marks a request as one for the page of an author at the author's domain.
+// WithSite marks a request as a request for the page of an author at the author's domain.
 func WithSite(ctx context.Context, s Site) context.Context {
 	return context.WithValue(ctx, siteKey{}, s)
 }
@@ -27,7 +27,8 @@ func SiteOf(ctx context.Context) (Site, bool) {
 	return s, ok
 }
 
-// StaticPath is the prefix of the files that all pages share. They have the same path at every domain.
+// StaticPath is the prefix of the files that all pages share. These files have the same path at
+// every domain.
 const StaticPath = "/static/"
 
 // StreamPath is the path of the live log. At the domain of an author, it contains only changes of

@@ -61,7 +61,7 @@ type Store interface {
 	// that was in use becomes a past name until the time until. fault.Conflict: another user has
 	// the name in use.
 	PutAuthorHost(ctx context.Context, h Host, until time.Time) error
-	// VerifyAuthorHost puts a host name into use and deletes the past name of the same name.
+	// VerifyAuthorHost puts a host name into use and deletes it from the past names.
 	// fault.Conflict: another user has the name in use. fault.NotFound: the user does not have the
 	// name with this token.
 	VerifyAuthorHost(ctx context.Context, h Host) error
@@ -161,7 +161,7 @@ func (h *Hosts) Of(user string) (Host, bool) {
 	return one, ok
 }
 
-// All lists the host names by name.
+// All lists the host names, sorted by name.
 func (h *Hosts) All() []Host {
 	all := []Host{}
 	for _, one := range h.read().users {
@@ -196,8 +196,8 @@ func nameOf(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// Origin returns the origin of the host name in use of a user: "https://blog.example.org"; "": none.
-// Scheme and port are those of the public URL.
+// Origin returns the origin of the host name in use of a user: "https://blog.example.org"; "":
+// none. The origin has the scheme and the port of the public URL.
 func (h *Hosts) Origin(user string) string {
 	one, ok := h.read().users[user]
 	if !ok || !one.InUse() {

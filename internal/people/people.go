@@ -34,7 +34,7 @@ type Row struct {
 	User        string
 	Title       string // title of the feed
 	Profile     author.Profile
-	Preferences string // encoded
+	Preferences string // encoded preferences
 	Posts       int64  // number of published posts
 	LastAt      time.Time
 }
@@ -49,7 +49,7 @@ type Author struct {
 	LastAt time.Time // time of the last post
 }
 
-// Limits of the directory.
+// These are the limits of the directory.
 const (
 	PerPage    = 30
 	MaxAuthors = 10_000 // further authors, in the order of names, are not listed
@@ -70,7 +70,7 @@ type Directory struct {
 	Stamp func(ctx context.Context) (int64, error)
 
 	mu    sync.Mutex
-	list  []Author // newest post first
+	list  []Author // author with the newest post first
 	at    time.Time
 	stamp int64
 }
@@ -78,7 +78,7 @@ type Directory struct {
 // Page is a page of the directory.
 type Page struct {
 	Authors []Author
-	Number  int // from 1
+	Number  int // number of the page, from 1
 	More    bool
 	Total   int // number of all authors that match
 }
@@ -183,7 +183,7 @@ type Followers struct {
 	More  bool     // there are more followers than were counted
 }
 
-// Limits of followers.
+// These are the limits of followers.
 const (
 	MaxNames     = 100
 	maxFollowers = 10_000

@@ -37,13 +37,13 @@ type Subscriptions struct {
 	clients *limit.Limiter
 }
 
-// Limits of subscriptions.
+// These are the limits of subscriptions.
 const (
 	MaxSubscribers = 250 // maximum number of addresses per author
 	maxUnconfirmed = 50  // maximum number of these addresses that have not confirmed
 	askedKept      = 8 * 24 * time.Hour
-	mailBurst      = 5           // requests of one network at once
-	mailRate       = 1.0 / 600.0 // requests per second of one network, on average
+	mailBurst      = 5           // maximum number of requests of one network at once
+	mailRate       = 1.0 / 600.0 // maximum number of requests of one network per second, on average
 	maxNetworks    = 10_000
 )
 

@@ -102,7 +102,7 @@ func (p *harness) takeReceived() (received, documents []string) {
 	return received, documents
 }
 
-// serve listens at address until the test ends.
+// serve serves h at address until the caller calls stop.
 func (p *harness) serve(address string, secure bool, h http.Handler) (stop func()) {
 	p.t.Helper()
 	l, err := p.net.Listen(address)
@@ -250,7 +250,7 @@ func (p *harness) follow(endpoints ...river.PushEndpoint) {
 	}
 }
 
-// state returns the state of the only hub.
+// state returns the state of the only endpoint. The test fails if there is not exactly one.
 func (p *harness) state() river.PushState {
 	p.t.Helper()
 	p.mu.Lock()

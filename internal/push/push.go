@@ -104,7 +104,7 @@ func (p *readerPush) Follow(ctx context.Context, feed, topic string, endpoints [
 	var errs []error
 	for _, e := range wanted {
 		_, err := p.engine.Add(ctx, upstream.Request{Feed: feed, For: upstream.Reader, Endpoint: &e, Topic: topic})
-		if isInternal(err) { // unusable endpoints are skipped
+		if isInternal(err) { // skip endpoints that cannot be used
 			errs = append(errs, err)
 		}
 	}
@@ -157,7 +157,8 @@ func (p *readerPush) remove(ctx context.Context, feed, protocol string) error {
 // protocol is used. It extends the states of package upstream.
 const pushSpare = "spare"
 
-// State implements river.Push. It leaves out an endpoint to which no request was sent yet.
+// State implements river.Push. It leaves out an endpoint if there is no subscription with the
+// protocol of the endpoint.
 func (p *readerPush) State(ctx context.Context, feed string, endpoints []river.PushEndpoint) ([]river.PushState, error) {
 	have, err := p.engine.Of(ctx, feed)
 	if err != nil {

@@ -14,7 +14,7 @@ package readercheck
 type Rule struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`
-	Unseen bool   `json:"unseen,omitempty"` // cannot be observed from outside
+	Unseen bool   `json:"unseen,omitempty"` // the rule cannot be observed from outside
 }
 
 // Rules returns all rules by number.

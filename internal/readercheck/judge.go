@@ -11,7 +11,7 @@ import (
 
 const (
 	atOnce    = 2                      // maximum number of open requests
-	interval  = 900 * time.Millisecond // minimum between checks, minus some network delay
+	interval  = 900 * time.Millisecond // minimum time between checks, minus a tolerance for network delay
 	inOneGo   = 10 * time.Second       // a request within this time after a redirect follows the redirect
 	minuteTop = 0.25                   // maximum share of checks in the first minute of an hour
 	enoughTop = 40                     // checks needed to judge minuteTop

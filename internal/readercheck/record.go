@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// Limits of the recorded data.
+// These are the limits of the recorded data.
 const (
 	maxReaders  = 200
 	maxRequests = 20_000 // recorded requests per reader
@@ -28,7 +28,7 @@ type request struct {
 	GaveETag, GaveModified string
 	Agent, Encoding        string
 	Cookie, Referer        bool
-	Proto                  int   // major * 10 + minor
+	Proto                  int   // version of HTTP: major * 10 + minor
 	Conn                   int64 // number of the connection; 0: unknown
 	Busy                   int   // open requests of this reader, including this one
 	Written                int64

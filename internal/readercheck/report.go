@@ -10,12 +10,12 @@ import (
 // Verdict is the outcome for a rule.
 type Verdict string
 
-// The verdicts.
+// These are the verdicts.
 const (
 	Kept   Verdict = "kept"
 	Broken Verdict = "broken"
-	Open   Verdict = "open"   // needs more observations
-	Unseen Verdict = "unseen" // cannot be observed from outside
+	Open   Verdict = "open"   // the rule needs more observations
+	Unseen Verdict = "unseen" // the rule cannot be observed from outside
 )
 
 // Report is the score of one reader.
@@ -35,7 +35,7 @@ type Report struct {
 type Result struct {
 	Rule
 	Verdict Verdict  `json:"verdict"`
-	Text    string   `json:"text"`             // the reason, for people
+	Text    string   `json:"text"`             // reason for the verdict, for people
 	Broken  []string `json:"broken,omitempty"` // observed violations, at most 5
 	Open    []string `json:"open,omitempty"`   // missing observations, at most 5
 }

@@ -113,7 +113,7 @@ func (s *Server) readerOf(r *http.Request) *reader {
 	return known
 }
 
-// Reports returns the scores of all readers, those with the most requests first.
+// Reports returns the scores of all readers. Readers with the most requests come first.
 func (s *Server) Reports() []Report {
 	s.ready()
 	s.mu.Lock()

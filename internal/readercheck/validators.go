@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Values of Last-Modified that readers must send back unchanged.
+// Readers must send these values of Last-Modified back unchanged.
 const (
 	dateUsual   = "Mon, 02 Nov 2026 03:04:05 GMT"
 	dateUnusual = "2026-11-02T04:04:05+01:00"
@@ -88,7 +88,7 @@ func compareValidators(a, given request) []finding {
 	return out
 }
 
-// renew responds with 304 to any validator, and sends a new ETag with it.
+// renew responds with 304 to any validator, and sends a new ETag with the 304.
 func renew(v *visit) {
 	n := len(v.checks())
 	v.set("ETag", fmt.Sprintf(`"r%d"`, n))

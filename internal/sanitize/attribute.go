@@ -28,7 +28,7 @@ type attribute struct {
 	seen      uint8 // number of the attribute, unique in its namespace
 }
 
-// attributeTable holds the allowed attributes of HTML, SVG and MathML by lowercase name.
+// attributeTable holds the allowed attributes of HTML, SVG and MathML; key: lowercase name.
 //
 // Excluded are id and name, which collide with names that scripts of a page use, and attributes
 // that move the focus, handle keys, submit forms or load resources.
@@ -62,7 +62,7 @@ func htmlAttributes() *nameTable[attribute] {
 		min optimum point-size preload rev rowspan rules scope
 		shape size sizes span srclang start summary title type valign value volume vspace width wrap
 		xml:lang`)
-	// Obsolete attributes without effect in browsers.
+	// These obsolete attributes have no effect in browsers.
 	addAttributes(m, plainValue, 0, `balance bgproperties bottompadding challenge datapagesize delay galleryimg
 		gutter keytype leftspacing pqg prompt repeat-max repeat-min replace rightspacing rows step suppress
 		template toppadding unselectable urn variable vrml`)

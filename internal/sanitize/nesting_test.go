@@ -30,7 +30,7 @@ func nested() map[string]string {
 		"<pre>\x1b\n0<table>\x01</table>":                "<pre>0<table></table></pre>",
 		"a<b":                                            "a&lt;b", "a<b c": "a&lt;b c", "x<y": "x&lt;y",
 		"a<b c=d": "a", "a<b \"c": "a", "a</b": "a", "a<!-- <b": "a", "<script>a<b": "",
-		// Tables.
+		// These texts contain tables.
 		"<table><tr><td>a<td>b<tr><th>c</table>d":                              "<table><tbody><tr><td>a</td><td>b</td></tr><tr><th>c</th></tr></tbody></table>d",
 		"<table><td>a</table>":                                                 "<table><tbody><tr><td>a</td></tr></tbody></table>",
 		"<table><caption>a<tr><td>b</table>":                                   "<table><caption>a</caption><tbody><tr><td>b</td></tr></tbody></table>",
@@ -44,7 +44,7 @@ func nested() map[string]string {
 		"<b><table><td>a</b>b</table>c":                                        "<b><table><tbody><tr><td>ab</td></tr></tbody></table>c</b>",
 		"<td>a</td><tr>b":                                                      "ab",
 		"<p>a<table><td>b</table>":                                             "<p>a</p><table><tbody><tr><td>b</td></tr></tbody></table>",
-		// Dropped elements whose content remains.
+		// These elements are dropped. The content of most of them remains.
 		"a<!-- b -->c<!-- d":                                          "ac",
 		"a<script>b</script>c<style>d</style>e":                       "ace",
 		"a<script>b":                                                  "a",
@@ -59,13 +59,13 @@ func nested() map[string]string {
 		"<![CDATA[a]]>b":                                              "&lt;![CDATA[a]]&gt;b",
 		"<?xml version='1.0'?><!DOCTYPE html>a":                       "a",
 		"a\x00b\x01c\x7fd\xffe\ufffff":                                "abc\x7fd\ufffde\ufffdf",
-		// Elements closed as in XML.
+		// These elements are closed as in XML.
 		"<p/>a":                             "<p></p>a",
 		"<a name='x'/>a":                    "<a></a>a",
 		"<a href=http://example.com/>a</a>": `<a href="http://example.com/">a</a>`,
 		"<div class='x' />a":                `<div class="x"></div>a`,
 		"<br/ ><img src='a'/>":              `<br/><img src="a"/>`,
-		// SVG and MathML.
+		// These texts contain SVG and MathML.
 		"<svg width=1 viewBox='0 0 1 1' onload=x><path d=M0/><PATH d='M1'/><title>t</title></svg>a":                `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" width="1"><path d="M0/"><path d="M1"></path><title>t</title></path></svg>a`,
 		"<svg><lineargradient><a href=x><text>a</text></a><p>b":                                                    `<svg xmlns="http://www.w3.org/2000/svg"><linearGradient><a href="x"><text>a</text></a></linearGradient></svg><p>b</p>`,
 		"<svg><title>A &amp; b</title><desc>c<br>d</desc><title/><circle r=1 /></svg>":                             `<svg xmlns="http://www.w3.org/2000/svg"><title>A &amp; b</title><desc>cd</desc><title></title><circle r="1"></circle></svg>`,

@@ -3,9 +3,9 @@ package sanitize
 import "strings"
 
 // Most published markup is ordinary: well-formed, harmless, and unambiguous for all parsers. The
-// fast path accepts only such markup, and writes what the builder would write. At anything else the
-// builder takes over: uppercase elements, unclosed or misplaced elements, unusual URLs, scripts with
-// content. The fast path has no rules of its own for attributes; it uses those of the builder.
+// fast path accepts only such markup, and writes what the builder would write. The builder
+// processes all other markup: uppercase elements, unclosed or misplaced elements, unusual URLs,
+// scripts with content. For attributes, the fast path uses the rules of the builder.
 
 // maxOrdinaryDepth limits the nesting of elements in ordinary markup.
 const maxOrdinaryDepth = 48
@@ -55,7 +55,7 @@ func (z *Sanitizer) fastHTML(s string) (out string, ok bool) {
 	return out, ok && len(out) <= z.longest
 }
 
-// end returns the output, and frees its buffer.
+// end returns the output, and returns the buffer to the pool.
 func (q *fastPath) end() string {
 	if q.buf == nil {
 		return q.s
@@ -196,7 +196,7 @@ func (q *fastPath) comment(i int) int {
 }
 
 // commentLength returns the length of the comment at the beginning of s, 0 if parsers could
-// disagree about it.
+// interpret the comment differently.
 func commentLength(s string) int {
 	const begin, end = "<!--", "-->"
 	if !strings.HasPrefix(s, begin) {

@@ -2,7 +2,7 @@
 //
 // An allow list defines the output: elements that mark up text, tables, images, sound and video,
 // and the parts of SVG and MathML that only draw. Everything else is removed. Scripts and styles
-// are removed with their content; of other elements the content remains. The result is balanced, so
+// are removed with their content; the content of other elements remains. The result is balanced, so
 // it cannot close an element around it. Parsing the result in a browser does not change it, and
 // neither does sanitizing it again.
 //
@@ -33,8 +33,8 @@ import (
 
 // These limits apply to one text. Real content is far smaller.
 const (
-	maxText  = 8 << 20 // bytes read and written; the rest is cut
-	maxDepth = 200     // nesting of elements; deeper tags are dropped
+	maxText  = 8 << 20 // maximum bytes of a text and of its output; the rest is cut
+	maxDepth = 200     // maximum nesting of elements; deeper tags are dropped
 )
 
 // Options change what New allows. The zero value behaves like the function HTML.
@@ -109,7 +109,8 @@ func (z *Sanitizer) HTML(s string) string {
 
 // slowHTML is like HTML for texts with any markup.
 func (z *Sanitizer) slowHTML(s string) string {
-	// The output for a cut text must fit too, or the next call would cut it again.
+	// The output for a cut text must also be within the limit. Otherwise the next call would cut
+	// the output again.
 	for limit := z.longest; ; limit /= 2 {
 		s = text.Head(s, limit)
 		if out := z.balance(s); len(out) <= z.longest {

@@ -101,7 +101,8 @@ func places() []string {
 	}
 }
 
-// inPlace parses s in a context and returns what findUnsafe finds outside the context itself.
+// inPlace parses s in a context and returns the unsafe parts that findUnsafe finds, except the
+// parts of the context itself.
 func inPlace(t *testing.T, place, s string) (wrong []string) {
 	t.Helper()
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}

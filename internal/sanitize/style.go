@@ -30,7 +30,7 @@ func safeStyle(style string, drawing bool) string {
 		clean = append(append(append(append(clean, name...), ": "...), value...), ';')
 	}
 	if string(clean) == style {
-		return style // without an allocation
+		return style // avoid an allocation
 	}
 	return string(clean)
 }

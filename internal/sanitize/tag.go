@@ -228,7 +228,7 @@ func rawValue(s string, n int) (raw string, quote byte, end int) {
 	for n < len(s) && (isAlphanumeric(s[n]) || s[n] == '%' || s[n] == '-' || s[n] == '_') {
 		n++
 	}
-	if n == from || n == len(s) || s[n] == '/' { // the slash would belong to the value
+	if n == from || n == len(s) || s[n] == '/' { // a slash would belong to the value
 		return "", 0, 0
 	}
 	return s[from:n], 0, n
@@ -296,8 +296,8 @@ func (v *value) text() string {
 // These are the classes of characters in attribute values.
 const (
 	otherClass     = iota // the character is not ordinary
-	visibleClass          // visible
-	spaceClass            // white space and non-ASCII
+	visibleClass          // the character is visible ASCII without a special meaning
+	spaceClass            // the character is white space or not ASCII
 	escapedClass          // the character must be escaped
 	referenceClass        // the character begins a reference
 )

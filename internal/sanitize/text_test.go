@@ -52,7 +52,7 @@ func TestFastPathOfTextMatchesSlowPath(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
 	posts := fulltest.Size(4000, 400)
-	sameText(t, "<b>a\xe2</b>\x80\xa8b") // a line separator split by a tag
+	sameText(t, "<b>a\xe2</b>\x80\xa8b") // a tag splits the bytes of a line separator
 	taken := 0
 	for range posts {
 		s := post(r)

@@ -63,7 +63,7 @@ type wordWriter struct {
 	gap bool // white space follows the last written word
 }
 
-// add appends s.
+// add appends s with its white space collapsed.
 func (w *wordWriter) add(s string) {
 	for i := 0; i < len(s); {
 		if n := spaceAt(s, i); n > 0 {
@@ -149,8 +149,8 @@ func fastText(s string) (string, bool) {
 }
 
 // tagLength returns the length of the tag or comment at the beginning of s. It returns 0 if parsers
-// could disagree about it, or if the text after it has special rules. isBreak reports whether the
-// tag separates words.
+// could interpret the tag differently, or if special rules apply to the text after the tag. isBreak
+// reports whether the tag separates words.
 func tagLength(s string) (n int, isBreak bool) {
 	if strings.HasPrefix(s, "<!") {
 		return commentLength(s), false

@@ -11,9 +11,9 @@ import (
 // These limits apply to the entities that a document declares.
 const (
 	maxEntities  = 1000
-	maxEntity    = 4096    // bytes per value
+	maxEntity    = 4096    // maximum bytes of a value
 	maxExpanded  = 1 << 20 // total bytes of expanded values per document
-	maxReference = 40      // bytes up to and including ;
+	maxReference = 40      // maximum bytes of a reference, including the ;
 )
 
 // Decode replaces the references in raw text. Without references it returns raw itself. It keeps an
@@ -341,7 +341,7 @@ func (r *Reader) declare(i int) int {
 	}
 	value := doc[i+1 : i+1+n]
 	if _, ok := r.entities[name]; !ok {
-		r.entities[name] = strings.Clone(r.Decode(value)) // expands entities that are already declared
+		r.entities[name] = strings.Clone(r.Decode(value)) // Decode expands entities that are already declared
 	}
 	return i + 1 + n + 1
 }

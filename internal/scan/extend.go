@@ -33,8 +33,8 @@ func (r *Reader) Extend(text string) {
 // events before it reads this part.
 func (r *Reader) Unread() (rest string, pending bool) { return r.doc[r.pos:], r.empty || r.ends > 0 }
 
-// From returns the document from an offset on; "" beyond its end and in the part that Extend
-// dropped.
+// From returns the document from an offset on; "" for an offset beyond the end or in the part that
+// Extend dropped.
 func (r *Reader) From(offset int) string {
 	if offset -= r.base; offset < 0 || offset > len(r.doc) {
 		return ""

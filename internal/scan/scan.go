@@ -15,7 +15,7 @@ import "strings"
 // Kind is the kind of an event.
 type Kind uint8
 
-// The kinds of event.
+// These are the kinds of events.
 const (
 	EOF   Kind = iota // the end; every element has ended
 	Start             // start of an element: Name, Local, Space, Attrs
@@ -54,13 +54,13 @@ type Options struct {
 
 // Attr is an attribute of the current element, as written.
 type Attr struct {
-	Name string // including its prefix
+	Name string // name as written, including the prefix
 	Raw  string // text between the quotes, not decoded
 }
 
 // frame is an open element.
 type frame struct {
-	name     string // as written
+	name     string // name as written, including the prefix
 	lang     string
 	colon    int32 // index of the colon in name; -1 without a prefix
 	upper    bool  // name has uppercase letters
@@ -77,10 +77,10 @@ type binding struct {
 // Reader returns the events of one document.
 type Reader struct {
 	// These fields describe the current Start or End.
-	Name  string // qualified, as written
-	Local string // without prefix, in lowercase
+	Name  string // qualified name, as written
+	Local string // name without prefix, in lowercase
 	Space int    // number of the namespace from Options.Space; 0 without a namespace
-	Attrs []Attr // valid until Next
+	Attrs []Attr // attributes; valid until the next call of Next
 	Base  string // xml:base of this element, not inherited, decoded; "": none
 
 	doc  string
@@ -208,7 +208,8 @@ func (r *Reader) problem(kind string, offset int, message ...string) {
 	}
 }
 
-// maxLimits limits the problems of kind Limit that are reported after Options.Problem returned false.
+// maxLimits is the maximum number of problems of kind Limit that are reported after Options.Problem
+// returned false.
 const maxLimits = 3
 
 func (r *Reader) report(kind string, offset int, message []string) {
@@ -417,7 +418,7 @@ func (r *Reader) skipTo(closer string, opener int, message string) {
 	}
 }
 
-// cdataSection reads <![CDATA[…]]>. Without an end it extends to the end tag of its element.
+// cdataSection reads <![CDATA[…]]>. A section without an end extends to the end tag of its element.
 func (r *Reader) cdataSection() (Kind, bool) {
 	begin := r.pos + len("<![CDATA[")
 	r.copied = true

@@ -23,10 +23,10 @@ type Options struct {
 	Vary     string    // names of request headers to add to Vary, after Accept-Encoding
 	Link     []string  // values of Link headers
 	Feed     bool      // allows pages of other origins to read the document, and forbids scripts in it
-	Policy   string    // Content-Security-Policy of a Feed; "": sandbox
+	Policy   string    // Content-Security-Policy if Feed is true; "": sandbox
 	Brotli   bool      // also offers a brotli representation
 
-	Level  int  // of gzip, 1 to 9 [6]
+	Level  int  // level of gzip, 1 to 9 [6]
 	Packed bool // stores only the gzip bytes; plain responses are decompressed each time
 	// NoSince ignores If-Modified-Since. Set NoSince for a document that was modified in the same
 	// second as its previous version, because that header cannot distinguish the two.
@@ -69,11 +69,11 @@ type Document struct {
 
 // representation is one encoding of the document.
 type representation struct {
-	body     []byte // nil: not stored, or not made yet
-	tag      string // with quotes
+	body     []byte // bytes in this encoding; nil: not stored, or not made yet
+	tag      string // tag with quotes
 	tags     []string
 	length   []string
-	encoding []string // nil: no encoding
+	encoding []string // value of Content-Encoding; nil: no encoding
 }
 
 // New returns a document with this body, which must not be modified afterwards.

@@ -32,7 +32,7 @@ func nextTag(list string) (tag string, weak bool, rest string) {
 				return s[:end+2], weak, s[end+2:]
 			}
 		}
-		// Malformed: use everything up to the comma.
+		// The tag is malformed: use the text up to the comma.
 		tag, list, _ = strings.Cut(s, ",")
 		if tag = strings.Trim(tag, " \t"); tag != "" {
 			return tag, weak, list

@@ -119,7 +119,7 @@ func wrong(line int, format string, args ...any) error {
 	return fault.New(fault.Invalid, "Line %d: %s", line, fmt.Sprintf(format, args...))
 }
 
-// rules reads rules until the end, or until the brace that closes their block.
+// rules reads rules until the end of the style sheet, or until the brace that closes their block.
 func (p *confiner) rules(depth int) error {
 	for {
 		p.skipSpace()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sizeUnits are the accepted units of a size; the binary units come first, the largest
-// first, because FormatSize uses the first one that divides a size.
+// sizeUnits are the accepted units of a size; the binary units come first, the largest first,
+// because FormatSize uses the first unit that divides a size.
 var sizeUnits = []struct {
 	name  string
 	bytes int64

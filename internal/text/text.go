@@ -13,7 +13,7 @@ import (
 )
 
 // Clip cuts a text to limit bytes, without a partial character, and appends an ellipsis. A text
-// that is cut becomes valid UTF-8; a shorter one is returned unchanged.
+// that is cut becomes valid UTF-8; a shorter text is returned unchanged.
 func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s

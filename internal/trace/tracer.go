@@ -18,10 +18,10 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Options of a [Tracer]. Endpoint must be set.
+// Options configure a [Tracer]. Endpoint must be set.
 type Options struct {
 	Endpoint  string            // OTLP over HTTP: base URL, to which /v1/traces is added
-	Headers   map[string]string // sent with each message
+	Headers   map[string]string // HTTP headers of each message
 	Sample    float64           // share of the changes that are traced, 0 to 1
 	Propagate []string          // hosts whose requests carry a traceparent; ".example.org" matches subdomains, "*" all hosts
 	Version   string            // version of the program
@@ -42,8 +42,8 @@ type Tracer struct {
 }
 
 const (
-	maxSingles = 50   // spans of single notifications of one change, from one node
-	maxChanges = 1000 // changes for which single notifications are counted
+	maxSingles = 50   // maximum number of spans of single notifications of one change, from one node
+	maxChanges = 1000 // maximum number of changes for which single notifications are counted
 )
 
 // New returns a Tracer. Call [Tracer.Run] to send its spans.
@@ -82,7 +82,7 @@ type span struct {
 	name       string
 	kind       oteltrace.SpanKind
 	own        oteltrace.SpanContext // IDs that other spans refer to; invalid: no span refers to this one
-	parent     oteltrace.SpanContext // invalid: none
+	parent     oteltrace.SpanContext // IDs of the parent span; invalid: none
 	begin, end time.Time
 	links      []oteltrace.Link
 	attrs      []attribute.KeyValue
@@ -117,7 +117,8 @@ func notBefore(t, after time.Time) time.Time {
 	return t
 }
 
-// admitSingle reports whether another span of a single notification may be written.
+// admitSingle reports whether another span of a single notification may be written for the change
+// with the trace ID id.
 func (t *Tracer) admitSingle(id oteltrace.TraceID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,11 +135,11 @@ type origin struct {
 	save   *Save
 }
 
-// Save is a saved document of which the hub notifies subscribers.
+// Save describes the save of a document about which the hub notifies subscribers.
 type Save struct {
 	Begin, End time.Time
-	Via        string // event.Event.Via; "": unknown
-	Kind       string // "document", "post"
+	Via        string // endpoint, as in event.Event.Via; "": unknown
+	Kind       string // "document" or "post"
 	Version    int64  // version of the document
 	Bytes      int64
 }
@@ -173,8 +174,8 @@ func (t *Tracer) Origin(ctx context.Context) any {
 
 type readingKey struct{}
 
-// Reading returns the context for reading a feed, in which the read may find change. Fetching uses
-// this context.
+// Reading returns the context for a read of a feed that may find change. Fetching needs this
+// context.
 func (t *Tracer) Reading(ctx context.Context, change *hub.Topic) context.Context {
 	if len(t.opts.Propagate) == 0 {
 		return ctx

@@ -50,7 +50,7 @@ type foreignPost struct {
 type foreignFile struct {
 	Entry    string // name in the archive
 	Mark     string // placeholder in the post that the URL of the stored file replaces; "": the file is attached
-	Original string // what the post contained instead of Mark
+	Original string // text of the post that Mark replaced
 	Alt      string // alternative text of an attached file
 }
 
@@ -77,7 +77,7 @@ func stableKey(kind, id string) string {
 // threads records which posts continue a reply to another person. It stores only the IDs of posts.
 type threads struct {
 	parent map[string]string // key: ID of a post that continues an own post; value: ID of the own post
-	others map[string]bool   // IDs of replies to others, and of omitted posts
+	others map[string]bool   // IDs of replies to other people, and of omitted posts
 	at     map[string]int64  // key: ID of a post; value: publication in Unix milliseconds
 }
 
@@ -317,7 +317,7 @@ func (im *foreignImport) attach(ctx context.Context, p *foreignPost) error {
 	return nil
 }
 
-// store stores a file of the archive once. A preview only counts it.
+// store stores a file of the archive once. A preview only counts the file.
 func (im *foreignImport) store(ctx context.Context, entry string) (author.File, error) {
 	if f, ok := im.stored[entry]; ok {
 		return f, nil

@@ -19,7 +19,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Limits of archives that other programs wrote.
+// These limits apply to archives that other programs wrote.
 const (
 	maxTarPacking = 20       // maximum compression factor of a whole tar.gz
 	tarFrom       = 64 << 20 // bytes that every tar.gz may have after unpacking

@@ -99,7 +99,7 @@ func (s *testServer) mustReject(b []byte, words string) {
 	}
 }
 
-// all returns a user's posts, except deleted ones, without the fields that differ between servers.
+// all returns a user's posts, except deleted posts, without the fields that differ between servers.
 func (s *testServer) all(user string) (posts []author.Post) {
 	s.t.Helper()
 	each := func(batch []author.Post) error {

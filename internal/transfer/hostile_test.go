@@ -13,8 +13,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// A small archive can list the same bytes many times. To verify all entries would then take very
-// long.
+// A small archive can list the same bytes many times. Verifying all entries would then take very
+// long, so the import rejects such an archive.
 func TestZIPArchiveWithOverlappingEntriesIsRejected(t *testing.T) {
 	t.Parallel()
 	from, to := newTestServer(t, "https://one.example"), newTestServer(t, "https://two.example")

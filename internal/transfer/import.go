@@ -17,25 +17,25 @@ import (
 // Result is the outcome of an import.
 type Result struct {
 	Kind     string `json:"kind"`              // "cloudburst", "wordpress", "mastodon", "twitter", "microblog", "blogger", "markdown", or the format of a feed: "rss", "atom", "json" …
-	Found    int    `json:"found"`             // posts in the file
-	Added    int    `json:"added"`             // of the posts found: added
-	Existing int    `json:"had"`               // of the posts found: already present
-	Skipped  int    `json:"left"`              // of the posts found: left out, see Problems
-	Files    int    `json:"files"`             // files that were added
+	Found    int    `json:"found"`             // number of posts in the file
+	Added    int    `json:"added"`             // number of these posts that were added
+	Existing int    `json:"had"`               // number of these posts that were already present
+	Skipped  int    `json:"left"`              // number of these posts that were left out, see Problems
+	Files    int    `json:"files"`             // number of files that were added
 	Profile  bool   `json:"profile,omitempty"` // part of the profile was imported
 	// Preview means that nothing was stored: Added, Files and Profile are what an import would add.
 	Preview   bool      `json:"preview,omitempty"`
-	Drafts    int       `json:"drafts,omitempty"`    // drafts among the posts found, except posts that were left out
-	Replies   int       `json:"replies,omitempty"`   // replies to other people in the file, imported or not
-	Boosts    int       `json:"boosts,omitempty"`    // boosts in the file, imported or not
-	FileBytes int64     `json:"fileBytes,omitempty"` // bytes of Files, if known
-	From      time.Time `json:"from,omitzero"`       // publication of the oldest post
-	To        time.Time `json:"to,omitzero"`         // publication of the newest post
-	// Omitted counts posts that were left out, by reason.
+	Drafts    int       `json:"drafts,omitempty"`    // number of drafts in the file, except posts that were left out
+	Replies   int       `json:"replies,omitempty"`   // number of replies to other people in the file, imported or not
+	Boosts    int       `json:"boosts,omitempty"`    // number of boosts in the file, imported or not
+	FileBytes int64     `json:"fileBytes,omitempty"` // total bytes of the added files, if known
+	From      time.Time `json:"from,omitzero"`       // time of publication of the oldest post
+	To        time.Time `json:"to,omitzero"`         // time of publication of the newest post
+	// Omitted counts the posts that were left out, per reason.
 	Omitted []Omission `json:"omitted,omitempty"`
-	// Moved lists old URLs with the new ones, at most 200,000.
+	// Moved lists old URLs with the new URLs, at most 200,000.
 	Moved []Moved `json:"moved,omitempty"`
-	// Problems describes what was left out, at most 20 messages.
+	// Problems describes the data that was left out, in at most 20 messages.
 	Problems []string `json:"problems,omitempty"`
 }
 
@@ -54,7 +54,7 @@ type Moved struct {
 
 // Options selects what an import does.
 type Options struct {
-	Preview bool // only counts; nothing is stored
+	Preview bool // counts the data, but stores nothing
 	Replies bool // also imports replies to other people
 	Boosts  bool // also imports boosts of other people's posts
 }
@@ -86,7 +86,7 @@ func (r *Result) problem(text string) {
 	}
 }
 
-// Limits of an import.
+// These are the limits of an import.
 const (
 	maxFeed     = 64 << 20 // bytes of a feed, which is parsed in memory
 	maxItems    = 200_000  // items of a feed
@@ -102,7 +102,7 @@ const (
 // Import imports a file that Export wrote, an archive or export of another program, or a feed of
 // any format. The content identifies the program, not the name. Import leaves existing posts,
 // identified by GUID or key, unchanged. After an error, the data imported so far remains, and the
-// result describes it; a repeated import continues.
+// result describes this data. A repeated import continues.
 //
 // The messages of faults are for users. fault.Invalid: the file has an unknown type, is damaged or
 // contradicts itself. fault.Unavailable: the file cannot be read, or ctx has ended. Other faults

@@ -24,11 +24,11 @@ import (
 const (
 	maxEntries  = 200_000
 	maxManifest = 64 << 20
-	maxTotal    = 256 << 30 // bytes, uncompressed
+	maxTotal    = 256 << 30 // maximum total of uncompressed bytes
 	// Text compresses by a factor of ten, rarely more. A much higher factor indicates an attempt to
 	// fill the disk.
 	maxPacking = 200
-	packedFrom = 16 << 20 // smaller entries may have any compression factor
+	packedFrom = 16 << 20 // bytes; smaller entries may have any compression factor
 	maxListing = 48 << 20 // bytes of the archive's directory, which is read into memory before any entry is checked
 )
 

@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-// Names of the entries of the file.
+// These are the names of the archive's entries.
 const (
 	nameManifest = "manifest.json"
 	namePosts    = "posts.jsonl"
@@ -17,7 +17,7 @@ const (
 	dirFeeds     = "feeds/"
 )
 
-// Format and version in the manifest.
+// These are the values of format and version in the manifest.
 const (
 	formatName    = "cloudburst-author"
 	formatVersion = 1
@@ -34,7 +34,7 @@ type Manifest struct {
 	Entries    []Entry   `json:"entries"` // all entries except the manifest, in archive order
 }
 
-// Counts are the numbers of posts by state, and of files.
+// Counts are the numbers of posts per state, and of files.
 type Counts struct {
 	Published int   `json:"published"`
 	Drafts    int   `json:"drafts"`
@@ -51,7 +51,7 @@ func (c Counts) Posts() int { return c.Published + c.Drafts + c.Scheduled + c.Pr
 // Entry is one entry of the file.
 type Entry struct {
 	Name   string `json:"name"`
-	Size   int64  `json:"size"`   // bytes
+	Size   int64  `json:"size"`   // size in bytes
 	SHA256 string `json:"sha256"` // SHA-256 of the content, in hexadecimal
 }
 

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Names of the entries that describe the author's page.
+// These are the names of the entries that describe the author's page.
 const (
 	namePages = "pages.jsonl"
 	nameStyle = "style.css"

@@ -33,7 +33,8 @@ type Files interface {
 	Path(f author.File) string
 }
 
-// Transfer exports and imports authors. Posts and Files are required. Do not copy a Transfer.
+// Transfer exports and imports the data of authors. Posts and Files are required. Do not copy a
+// Transfer.
 type Transfer struct {
 	Posts  Posts
 	Files  Files
@@ -47,7 +48,7 @@ type Transfer struct {
 // Progress is called with the progress of a phase. total is 0 while unknown.
 type Progress func(phase string, done, total int)
 
-// Phases of an import and of an export.
+// These are the phases of an import and of an export.
 const (
 	PhaseCheck = "checked"  // done and total are in KiB of the file
 	PhaseFiles = "files"    // done and total are files of posts

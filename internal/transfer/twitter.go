@@ -17,7 +17,7 @@ import (
 // media.
 type twitter struct {
 	a     *foreignArchive
-	files []string // tweets.js and its parts
+	files []string // names of tweets.js and its parts
 	media map[string]string
 	id    string
 	name  string
@@ -27,7 +27,7 @@ type twitter struct {
 
 type tweetLine struct {
 	Tweet *tweet `json:"tweet"`
-	tweet        // older archives do not wrap tweets
+	tweet        // in older archives, the tweet is not wrapped
 }
 
 type tweet struct {

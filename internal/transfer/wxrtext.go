@@ -49,7 +49,7 @@ func paragraphs(s string) string {
 
 func unescape(s string) string { return strings.TrimSpace(html.UnescapeString(s)) }
 
-// webURL returns s if it is an http or https URL, else "".
+// webURL returns s without surrounding white space if s is an http or https URL, otherwise "".
 func webURL(s string) string {
 	s = strings.TrimSpace(s)
 	if u, err := url.Parse(s); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

@@ -7,8 +7,8 @@
 // the document is read in full, and a hash of its bytes decides.
 //
 // [Evidence] holds the observations about the validators of one document; the caller stores it with
-// the validators. [Evidence.Doubt] decides whether to trust them, [Evidence.Read] records a full
-// read, and [Evidence.NextFullRead] schedules the next full read.
+// the validators. [Evidence.Doubt] decides whether to trust the validators, [Evidence.Read] records
+// a full read, and [Evidence.NextFullRead] schedules the next full read.
 package validator
 
 import (
@@ -28,12 +28,12 @@ const (
 	BelievedFor = time.Hour
 )
 
-const longestETag = 2 << 10 // bytes
+const longestETag = 2 << 10 // maximum bytes of an ETag
 
 // Proof contains the observations about a document's ETags.
 type Proof string
 
-// The values of a Proof.
+// These are the values of a Proof.
 const (
 	Unproven Proof = ""
 	Proven   Proof = "proven"  // the strong ETag changed together with the content
@@ -56,9 +56,9 @@ type Version struct{ ETag, Hash string }
 type FullRead struct {
 	Was, Is      Version
 	Conditional  bool      // the request had validators
-	LastModified string    // as the origin sent it
-	Date         string    // as the origin sent it
-	At           time.Time // when the read ended
+	LastModified string    // header as the origin sent it
+	Date         string    // header as the origin sent it
+	At           time.Time // time when the read ended
 }
 
 // Read returns the evidence after a full read. A response without a strong ETag ends a proof,
@@ -115,11 +115,11 @@ func (e Evidence) NextFullRead(now time.Time, followUp bool) time.Time {
 	return time.Time{}
 }
 
-// Doubt is a reason to read a document in full. NoDoubt means that its ETag may be sent and that a
-// 304 counts.
+// Doubt is a reason to read a document in full. NoDoubt means that the ETag of the document may be
+// sent and that a 304 counts.
 type Doubt string
 
-// The reasons, in the order of the checks.
+// These are the reasons, in the order of the checks.
 const (
 	NoDoubt    Doubt = ""
 	NoETag     Doubt = "no-etag"
@@ -175,7 +175,7 @@ func (d Doubt) Reason() string {
 	return string(d)
 }
 
-// Strong reports whether an ETag is strong and well-formed. An empty ETag is not.
+// Strong reports whether an ETag is strong and well-formed. An empty ETag is not strong.
 func Strong(etag string) bool {
 	n := len(etag)
 	if n < 3 || n > longestETag || etag[0] != '"' || etag[n-1] != '"' {

@@ -40,7 +40,7 @@ func ReadForm(r *http.Request, limit int64, tooLarge string) ([]byte, *Refusal) 
 	return body, nil
 }
 
-// CheckFormType returns why a body is not a form, "" if it is.
+// CheckFormType returns the reason why a body is not a form; "" if the body is a form.
 //
 // spec:cloudburst#form-lenient-type
 func CheckFormType(h http.Header) string {

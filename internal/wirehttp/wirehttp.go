@@ -1,5 +1,5 @@
-// Package wirehttp contains what the protocols over HTTP share: clients and responses, the request
-// in a handler's context, and forms.
+// Package wirehttp contains the code that all protocols over HTTP share: clients and responses, the
+// request in a handler's context, and forms.
 package wirehttp
 
 import (
@@ -110,8 +110,9 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// CheckURL returns what is wrong with the URL in a field, "" if nothing. The URL must be http or
-// https with a host, without a user name and without characters for which isForbidden is true.
+// CheckURL returns a message about the invalid URL in a field; "" if the URL is valid. The URL must
+// be http or https with a host, without a user name and without characters for which isForbidden is
+// true.
 func CheckURL(field, s string, isForbidden func(rune) bool) string {
 	wrong := func(format string) string { return fmt.Sprintf(format, field, Quote(s)) }
 	switch {

@@ -2,7 +2,7 @@ package xmlsafe
 
 import "strings"
 
-// Namespaces that the prefixes xml and xmlns are always bound to.
+// The prefixes xml and xmlns are always bound to these namespaces.
 const (
 	XMLSpace   = "http://www.w3.org/XML/1998/namespace"
 	XMLNSSpace = "http://www.w3.org/2000/xmlns/"

@@ -15,7 +15,7 @@ func ParseInt(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// ParseBool parses 1, 0, and true, false in any case.
+// ParseBool parses "1" and "0", and "true" and "false" in any case.
 func ParseBool(s string) (value, ok bool) {
 	switch strings.ToLower(s) {
 	case "1", "true":
@@ -108,7 +108,8 @@ func AsString(v any) (string, bool) {
 	return "", false
 }
 
-// AsInt converts an integer, a string with one, or a double without a fraction to an integer.
+// AsInt converts an integer, a string with an integer, or a double without a fraction to an
+// integer.
 func AsInt(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:

@@ -14,10 +14,11 @@
 //
 // # Encodings
 //
-// UTF-8, US-ASCII, UTF-16, ISO-8859-1 and Windows-1252. As in web browsers, a document labelled
-// ISO-8859-1 is read as Windows-1252, because the bytes in which they differ are printable in
-// Windows-1252 and useless control characters in ISO-8859-1. A byte order mark takes precedence
-// over [Options.Charset], which takes precedence over the XML declaration.
+// Read supports UTF-8, US-ASCII, UTF-16, ISO-8859-1 and Windows-1252. As in web browsers, a
+// document labelled ISO-8859-1 is read as Windows-1252, because the bytes in which the two
+// encodings differ are printable in Windows-1252 and useless control characters in ISO-8859-1. A
+// byte order mark takes precedence over [Options.Charset], which takes precedence over the XML
+// declaration.
 package xmlsafe
 
 import (
@@ -26,7 +27,7 @@ import (
 	"io"
 )
 
-// Errors other than grammar errors. [Error] wraps them.
+// These errors are not grammar errors. [Error] wraps them.
 var (
 	ErrTooLarge   = errors.New("the document is too large")
 	ErrTooComplex = errors.New("the document is nested too deeply or has too many parts")

@@ -15,7 +15,7 @@ import (
 	"cloudburst/feed/opml"
 )
 
-// listed parses an OPML document. It returns the categories of each feed, by the URL of the feed.
+// listed parses an OPML document. It returns the categories of each feed; key: URL of the feed.
 func listed(t *testing.T, doc string) map[string]string {
 	t.Helper()
 	d, err := opml.ParseBytes([]byte(doc), nil)
@@ -53,7 +53,7 @@ func TestListOfFiftyFeedsIsImportedAndExported(t *testing.T) {
 		}
 	}
 	letOn := sync.OnceFunc(func() { close(goOn) })
-	t.Cleanup(letOn) // the feed server can only close after this
+	t.Cleanup(letOn) // the feed server can close only after this call
 	var doc strings.Builder
 	doc.WriteString(`<opml version="2.0"><head><title>My fifty</title></head><body>`)
 	for i, folder := range []string{"Politics & more", "Science", ""} {

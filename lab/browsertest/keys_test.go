@@ -162,7 +162,8 @@ func TestFeedPageKeysMoveBetweenItems(t *testing.T) {
 	b.at("k", "Many, number 11")
 }
 
-// pages contains the pages that key sequences starting with g open, by the second key.
+// pages contains the pages that key sequences starting with g open; key: second key of the
+// sequence.
 var pages = map[string]string{"r": "/river", "u": "/river?unread=1", "s": "/river?starred=1", "f": "/feeds", "w": "/write", "h": "/hub", "l": "/log", "t": "/topics", "d": "/docs", "a": "/account"}
 
 func TestEveryDocumentedKeyPerformsItsActionOrShowsWhyNot(t *testing.T) {
