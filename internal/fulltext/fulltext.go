@@ -33,9 +33,9 @@ type Store interface {
 	// fault.NotFound: the item does not exist.
 	FullText(ctx context.Context, item int64) (Text, error)
 	// WantFullText makes the page of an item due at now, before the pages of new items, and resets
-	// the number of attempts. It changes nothing if the text is stored or the page is already due.
-	// fault.NotFound: the item does not exist. fault.Invalid: the item has no link. fault.TooMany:
-	// limit pages are already waiting.
+	// the number of attempts. It changes nothing if the text is stored or the page is already
+	// pending. fault.NotFound: the item does not exist. fault.Invalid: the item has no link.
+	// fault.TooMany: limit pages are already waiting.
 	WantFullText(ctx context.Context, item int64, now time.Time, limit int) error
 	// ClaimFullTexts claims up to limit due pages until the time until. Pages with the earliest due
 	// times come first. It sets Page.Claim to claim.
@@ -55,7 +55,7 @@ type Page struct {
 	Item, Source int64 // IDs of the item and of its source
 	Claim        int64
 	Link         string // URL of the page
-	Tries        int    // failed attempts so far
+	Tries        int    // number of failed attempts so far
 	Words        string // text of the item in the feed
 }
 

@@ -13,7 +13,8 @@ import (
 // becomes a tree of millions of elements.
 const maxFormatting = 8
 
-// maxNoscript is the maximum number of tags in a noscript element; longer content is removed.
+// maxNoscript is the maximum number of tags in a noscript element. Content with more tags is
+// removed.
 const maxNoscript = 6
 
 // isFormatting reports whether browsers repeat an element in the paragraphs that follow.

@@ -42,7 +42,7 @@ type linkResolver struct {
 	s       string
 	base    *Base
 	out     strings.Builder
-	done    int  // s[:done] is in out
+	done    int  // the output for s[:done] is in out
 	limit   int  // maximum length of out; -1: exceeded
 	noCDATA bool // there is no further end of a CDATA section
 }

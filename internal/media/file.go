@@ -149,7 +149,7 @@ func (zeros) Read(b []byte) (int, error) {
 }
 
 // keep copies the range [from, to) of the source to the output. If there are more than maxParts
-// parts, add stores only one more, and Inspect rejects the file.
+// parts, add stores only one further part, and Inspect rejects the file.
 func (f *File) keep(from, to int64) {
 	if from >= to {
 		return

@@ -52,7 +52,7 @@ type Author struct {
 // These are the limits of the directory.
 const (
 	PerPage    = 30
-	MaxAuthors = 10_000 // further authors, in the order of names, are not listed
+	MaxAuthors = 10_000 // maximum number of authors to read, in the order of names
 	maxAbout   = 160    // maximum characters of Author.About
 	keepFor    = 20 * time.Second
 )

@@ -39,7 +39,7 @@ func drip(v *visit) {
 	}
 }
 
-// mustGiveUp judges whether the reader closed the connection before the server stopped sending.
+// mustGiveUp judges whether the reader closed the connection before the server ended the response.
 func mustGiveUp(rule int) func([]request, time.Time) []finding {
 	return func(list []request, _ time.Time) []finding {
 		var out []finding

@@ -125,7 +125,7 @@ func (b *builder) frame(next func() (key, value string, more bool)) {
 		return
 	}
 	for _, o := range b.stack {
-		if o.e.name == "a" { // a nested link would end the outer one
+		if o.e.name == "a" { // a nested link would end the outer link
 			return
 		}
 	}

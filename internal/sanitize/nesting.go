@@ -134,7 +134,7 @@ func (b *builder) needSection(t int, has bool) {
 	b.open(elements["tbody"], nil)
 }
 
-// endTable ends a table or a part of one.
+// endTable ends a table or a part of a table.
 func (b *builder) endTable(e *element) {
 	for i := len(b.stack) - 1; i >= 0; i-- {
 		if b.stack[i].e == e {
@@ -176,7 +176,8 @@ func (b *builder) startForeign(name string, next func() (string, string, bool), 
 	return true
 }
 
-// endForeign ends an element of the current SVG or MathML, and reports whether there was one.
+// endForeign ends an element of the current SVG or MathML, and reports whether such an element was
+// open.
 func (b *builder) endForeign(name string) bool {
 	for i := len(b.stack) - 1; i >= 0 && b.stack[i].e.is(foreign); i-- {
 		if strings.EqualFold(b.stack[i].e.name, name) {

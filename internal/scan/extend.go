@@ -20,7 +20,8 @@ func (r *Reader) Extend(text string) {
 	r.pos, r.tok, r.quiet = 0, r.tok-drop, r.quiet-drop
 	r.absentFrom = [len(closers)]int{}
 	r.cr = r.cr || strings.IndexByte(text, '\r') >= 0
-	// Names are substrings of the old document and would keep it in memory.
+	// Copy the names: they are substrings of the old document, and would keep the whole document in
+	// memory.
 	for i := range r.stack {
 		r.stack[i].name, r.stack[i].lang = strings.Clone(r.stack[i].name), strings.Clone(r.stack[i].lang)
 	}

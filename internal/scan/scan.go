@@ -44,8 +44,9 @@ type Options struct {
 	// with an empty uri for an undeclared prefix. depth is the depth of the declaring element, 1
 	// for the root. If Space is nil, all numbers are 0.
 	Space func(prefix, uri string, depth int) int
-	// Closes reports whether an element is not allowed inside the open element. The end tag of the
-	// open element must then be missing. Local names are in lowercase, prefixes as written.
+	// Closes reports whether an element is not allowed inside the open element. The Reader then
+	// closes the open element, because the end tag of this element must be missing. Local names are
+	// in lowercase, prefixes as written.
 	Closes func(openPrefix, open, prefix, local string) bool
 	// Problem is called for each repair, with a byte offset. After Problem returns false, the
 	// Reader only counts further problems, except a few of kind Limit.

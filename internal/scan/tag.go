@@ -63,7 +63,7 @@ func (r *Reader) startTag() (Kind, bool) {
 }
 
 // closeFor closes all elements inside the parent of a sibling. The caller pops the innermost
-// element. next pops the others before it reads the tag again.
+// element. next pops the other elements before it reads the tag again.
 func (r *Reader) closeFor(name string) {
 	top := r.stack[len(r.stack)-1]
 	r.problem(Unclosed, r.pos, "<", top.name, "> was not closed before the next <", name, ">; it is taken to end here.")

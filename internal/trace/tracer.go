@@ -81,7 +81,7 @@ func (t *Tracer) ID(change *hub.Topic) string {
 type span struct {
 	name       string
 	kind       oteltrace.SpanKind
-	own        oteltrace.SpanContext // IDs that other spans refer to; invalid: no span refers to this one
+	own        oteltrace.SpanContext // IDs that other spans refer to; invalid: no span refers to this span
 	parent     oteltrace.SpanContext // IDs of the parent span; invalid: none
 	begin, end time.Time
 	links      []oteltrace.Link
@@ -131,7 +131,7 @@ func (t *Tracer) admitSingle(id oteltrace.TraceID) bool {
 
 // origin describes the cause of a ping: a request of a client, or a save on this server.
 type origin struct {
-	caller oteltrace.SpanContext // from the client's traceparent; invalid: none
+	caller oteltrace.SpanContext // span context in the client's traceparent; invalid: none
 	save   *Save
 }
 

@@ -1,5 +1,5 @@
 // Package transfer exports all data of an author as one file and imports it again, on the same
-// server or on another one. It also imports files that other programs write.
+// server or on another server. It also imports files that other programs write.
 //
 // Start with [Transfer] and its methods Export and Import.
 //

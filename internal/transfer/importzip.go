@@ -208,7 +208,7 @@ func (o *verifiedArchive) lines(name string, each func(n int, line []byte) error
 	return nil
 }
 
-// importZIP imports an archive of this program or of another one.
+// importZIP imports an archive of this program or of another program.
 func (t *Transfer) importZIP(ctx context.Context, user string, r io.ReaderAt, size int64, opts Options, progress Progress) (Result, error) {
 	a, err := listZIP(r, size)
 	if err != nil {

@@ -48,12 +48,13 @@ type Transfer struct {
 // Progress is called with the progress of a phase. total is 0 while unknown.
 type Progress func(phase string, done, total int)
 
-// These are the phases of an import and of an export.
+// These are the phases of an import and of an export. Each comment states the unit of done and
+// total.
 const (
-	PhaseCheck = "checked"  // done and total are in KiB of the file
-	PhaseFiles = "files"    // done and total are files of posts
-	PhasePosts = "posts"    // done and total are posts
-	PhaseFeeds = "archived" // done and total are posts in the feeds of an export
+	PhaseCheck = "checked"  // KiB of the file; posts if another program wrote the archive
+	PhaseFiles = "files"    // files of posts; posts if another program wrote the archive
+	PhasePosts = "posts"    // posts
+	PhaseFeeds = "archived" // posts in the feeds of an export
 )
 
 func (p Progress) at(phase string, done, total int) {

@@ -23,8 +23,8 @@ const (
 	Margin = 2 * time.Second
 	// Settled is the delay of the follow-up read for a document younger than Margin.
 	Settled = Margin + 200*time.Millisecond
-	// BelievedFor is the time after a full read for which a 304 counts. Afterwards a document whose
-	// 304 counted is read in full.
+	// BelievedFor is the time after a full read during which a 304 counts. After this time, a
+	// document for which a 304 counted is read in full.
 	BelievedFor = time.Hour
 )
 
