@@ -48,13 +48,13 @@ func TestReaderCountIsTheSumOfServicesProgramsAndPushSubscribers(t *testing.T) {
 		a := newAudience(t)
 		a.Push = func(context.Context, string) ([]audience.Subscriber, error) {
 			return []audience.Subscriber{
-				{Protocol: "http-post", Host: "192.0.2.1"},         // also reads the feed
-				{Protocol: "http-post", Host: "192.0.2.9"},         // does not read the feed
-				{Protocol: "xml-rpc", Host: "192.0.2.9"},           // same host again
+				{Protocol: "http-post", Host: "192.0.2.1"},         // this host also reads the feed
+				{Protocol: "http-post", Host: "192.0.2.9"},         // this host does not read the feed
+				{Protocol: "xml-rpc", Host: "192.0.2.9"},           // the same host again
 				{Protocol: "websub", Host: "push.feedbin.com"},     // the service that reads for 142
 				{Protocol: "websub", Host: "hooks.example.org"},    // another subscriber
-				{Protocol: "cnws", Host: "[2001:db8::1]"},          // same network as a counted reader
-				{Protocol: "cnws", Host: "[2001:db8:0:0:1::1]"},    // same network
+				{Protocol: "cnws", Host: "[2001:db8::1]"},          // the same network as a counted reader
+				{Protocol: "cnws", Host: "[2001:db8:0:0:1::1]"},    // the same network
 				{Protocol: "cnws", Host: "[2001:db8:0:1:0:0:0:1]"}, // another network
 			}, nil
 		}

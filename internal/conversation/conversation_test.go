@@ -16,7 +16,7 @@ import (
 
 // memoryStore is a Store in memory for one user.
 type memoryStore struct {
-	Store // the methods that a test does not use
+	Store // provides the methods that the tests do not use
 	mu    sync.Mutex
 	all   map[int64]Mention
 	rules []Rule

@@ -14,7 +14,7 @@ import (
 
 // sentStore is a SendStore in memory for one post.
 type sentStore struct {
-	SendStore // the methods that a test does not use
+	SendStore // provides the methods that the tests do not use
 	mu        sync.Mutex
 	rows      []Sent
 }

@@ -14,7 +14,7 @@ import (
 
 // threadStores is a ThreadStore in memory. It records the offered mentions.
 type threadStores struct {
-	ThreadStore // the methods that a test does not use
+	ThreadStore // provides the methods that the tests do not use
 	mu          sync.Mutex
 	work        map[string]Work
 	done        map[string]time.Time

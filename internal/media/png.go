@@ -70,7 +70,7 @@ func (f *File) png() error {
 // pngChunk reads a chunk, verifies its checksum and returns at most the first 64 KiB of its body.
 func (f *File) pngChunk(c *cursor, typ []byte, n int64) (body []byte, err error) {
 	sum := crc32.NewIEEE()
-	_, _ = sum.Write(typ) // never fails
+	_, _ = sum.Write(typ) // a write to a hash never fails
 	if body, err = c.read(int(min(n, 64<<10))); err != nil {
 		return nil, err
 	}

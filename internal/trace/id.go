@@ -69,7 +69,7 @@ func (fixedIDs) NewSpanID(ctx context.Context, _ oteltrace.TraceID) oteltrace.Sp
 }
 
 func randomSpan() (id oteltrace.SpanID) {
-	_, _ = rand.Read(id[:]) // never fails
+	_, _ = rand.Read(id[:]) // rand.Read never fails
 	id[0] |= 1
 	return id
 }

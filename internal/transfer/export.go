@@ -110,7 +110,7 @@ func (a *archive) entry(name string, method uint16, write func() error) (err err
 // Write writes to the current entry.
 func (a *archive) Write(b []byte) (int, error) {
 	n, err := a.out.Write(b)
-	_, _ = a.sum.Write(b[:n]) // never fails
+	_, _ = a.sum.Write(b[:n]) // a write to a hash never fails
 	a.size += int64(n)
 	return n, err
 }

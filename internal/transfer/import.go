@@ -289,7 +289,7 @@ func (b *postBatch) add(ctx context.Context, p author.Post) error {
 		}
 	}
 	if p.State == author.Scheduled && !p.DueAt.After(b.now()) {
-		p.State, p.DueAt = author.Draft, time.Time{} // its publication time passed before the import
+		p.State, p.DueAt = author.Draft, time.Time{} // the time of publication passed before the import
 	}
 	if b.opts.Preview {
 		b.res.Added++
