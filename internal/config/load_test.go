@@ -459,7 +459,7 @@ func FuzzSettings(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			// The printed TOML of a valid text has the same value.
+			// A valid text that is printed as TOML and read again must have the same value.
 			v := Value{Setting: s, Text: text}
 			table, key, ok := strings.Cut(s.Name, ".")
 			if !ok {

@@ -115,7 +115,7 @@ func all(changes ...func(*site)) func(*site) {
 // wrong is a mistake of a publisher with the expected findings.
 type wrong struct {
 	site func(*site)
-	path string // default /rss.xml
+	path string // path of the document; "": /rss.xml
 	want []string
 	says string // part of the text or fix of the first finding in want
 }

@@ -48,7 +48,7 @@ type Certificate struct {
 	Error  string    // reason for a missing certificate, as a sentence; "": unknown or no error
 }
 
-// InUse reports whether the name shows the author's page.
+// InUse reports whether the server serves the author's page at the name.
 func (h Host) InUse() bool { return !h.VerifiedAt.IsZero() }
 
 // Store is the database interface. Each method is one transaction.

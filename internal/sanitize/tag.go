@@ -387,7 +387,7 @@ func (q *fastPath) write(e *element, from, to int) {
 	q.out = q.z.appendKept(q.out, e, q.attrs.all[:q.attrs.n], q.attrs.hasTarget)
 }
 
-// TagEnd returns the length of the tag at the beginning of s, which is sanitized HTML.
+// TagEnd returns the length of the tag at the beginning of s. s must be sanitized HTML.
 func TagEnd(s string) int {
 	quote := byte(0)
 	for i := range len(s) {

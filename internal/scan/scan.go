@@ -113,8 +113,8 @@ type Reader struct {
 	copied     bool // the source of the current element cannot be returned unchanged
 	quiet      int  // problems before this offset are already reported
 	mute       bool // Options.Problem is nil or has returned false
-	unreported int  // number of problems that were not reported since then
-	limits     int  // number of problems of kind Limit that were reported since then
+	unreported int  // number of problems that were not reported because mute is true
+	limits     int  // number of problems of kind Limit that were reported although mute is true
 	lines      lineCount
 	lang       string // default language of the document
 	docType    string
@@ -386,8 +386,9 @@ func (r *Reader) declaration(rest string) (Kind, bool) {
 // closers are the strings that find searches for.
 var closers = [...]string{"?>", "-->", "]]>", ">"}
 
-// find returns the offset of a closer from an offset on, or -1. It does not search again for a
-// closer that is missing, so that a document with many unclosed constructs takes linear time.
+// find returns the offset of the first closer at or after the offset from, or -1. It does not
+// search again for a closer that is missing, so that a document with many unclosed constructs takes
+// linear time.
 func (r *Reader) find(closer string, from int) int {
 	for k, c := range closers {
 		if c != closer {

@@ -432,8 +432,8 @@ func (r *Reader) lowered(name string) string {
 	return l
 }
 
-// Attr returns the decoded value of an attribute. The name includes the prefix; its case is
-// ignored.
+// Attr returns the decoded value of an attribute. name includes the prefix. Attr ignores the case
+// of name.
 func (r *Reader) Attr(name string) (string, bool) {
 	for k := range r.Attrs {
 		if a := &r.Attrs[k]; len(a.Name) == len(name) && (a.Name == name || strings.EqualFold(a.Name, name)) {

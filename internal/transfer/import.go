@@ -92,7 +92,7 @@ const (
 	maxItems    = 200_000  // items of a feed
 	maxTags     = 1 << 20  // number of "<" in a feed: an element takes hundreds of bytes in memory but only four in the file
 	maxMembers  = 2 << 20  // number of separators in a JSON feed, for the same reason
-	maxUnknown  = 100_000  // unknown elements per item or feed
+	maxUnknown  = 100_000  // maximum number of unknown elements per item or feed
 	maxLine     = 4 << 20  // bytes of a post in JSON, which contains its text twice, escaped
 	batchPosts  = 10_000   // posts per batch: the feed is rebuilt once per batch
 	batchBytes  = 32 << 20 // bytes of text per batch
