@@ -52,10 +52,10 @@ func TestReaderCountIsTheSumOfServicesProgramsAndPushSubscribers(t *testing.T) {
 				{Protocol: "http-post", Host: "192.0.2.9"},         // this host does not read the feed
 				{Protocol: "xml-rpc", Host: "192.0.2.9"},           // the same host again
 				{Protocol: "websub", Host: "push.feedbin.com"},     // the service that reads for 142
-				{Protocol: "websub", Host: "hooks.example.org"},    // another subscriber
+				{Protocol: "websub", Host: "hooks.example.org"},    // this host is another subscriber
 				{Protocol: "cnws", Host: "[2001:db8::1]"},          // the same network as a counted reader
-				{Protocol: "cnws", Host: "[2001:db8:0:0:1::1]"},    // the same network
-				{Protocol: "cnws", Host: "[2001:db8:0:1:0:0:0:1]"}, // another network
+				{Protocol: "cnws", Host: "[2001:db8:0:0:1::1]"},    // this address is in the same network
+				{Protocol: "cnws", Host: "[2001:db8:0:1:0:0:0:1]"}, // this address is in another network
 			}, nil
 		}
 		for range 3 {
@@ -70,7 +70,7 @@ func TestReaderCountIsTheSumOfServicesProgramsAndPushSubscribers(t *testing.T) {
 		a.Hit("alice/rss", hit("Miniflux/2.2.1", "192.0.2.1")) // newer version of the same program
 		a.Hit("alice/rss", hit("NetNewsWire (RSS Reader)", "192.0.2.1"))
 		a.Hit("alice/rss", hit("Miniflux/2.2.0", "2001:db8::5"))
-		a.Hit("alice/rss", hit("Miniflux/2.2.0", "2001:db8::6")) // the same network
+		a.Hit("alice/rss", hit("Miniflux/2.2.0", "2001:db8::6")) // the address is in the same network
 		a.Hit("alice/rss", hit("Mozilla/5.0 (compatible; Googlebot/2.1)", "192.0.2.2"))
 		a.Hit("alice/rss", hit("Mozilla/5.0 (X11) Gecko/20100101 Firefox/128.0", "192.0.2.3"))
 		wrong := hit("Miniflux/2.2.0", "192.0.2.77")

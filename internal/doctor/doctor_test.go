@@ -112,7 +112,7 @@ func all(changes ...func(*site)) func(*site) {
 	}
 }
 
-// wrong is a mistake of a publisher with the expected findings.
+// wrong is a site with a mistake of its publisher, and the expected findings.
 type wrong struct {
 	site func(*site)
 	path string // path of the document; "": /rss.xml

@@ -29,7 +29,7 @@ const maxRetryAfter = 24 * time.Hour
 
 // problem is the reason why a page has no text.
 type problem struct {
-	text  string        // a sentence
+	text  string        // reason, as a sentence
 	again bool          // another attempt may succeed
 	after time.Duration // wait from Retry-After; 0: none
 }

@@ -8,7 +8,7 @@ import (
 
 // goal returns the size of the heap at which the collector runs next, in bytes.
 func goal() uint64 {
-	debug.FreeOSMemory() // runs the collector
+	debug.FreeOSMemory() // this call runs the collector
 	s := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()

@@ -49,7 +49,7 @@ func New(u string) *Base {
 		}
 	}
 	if b.scheme != "" && (start == n || start == n+len("//") && b.scheme != "file") {
-		return nil // no host
+		return nil // u has no host
 	}
 	b.root = u[:start]
 	if path := u[start:b.pathEnd]; path != "" {

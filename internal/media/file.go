@@ -14,9 +14,9 @@ import (
 
 // These are the limits of one file.
 const (
-	maxParts  = 100_000     // segments of the output
-	maxPixels = 400_000_000 // pixels of an image; a larger image could exhaust the memory of a viewer
-	maxBox    = 8 << 20     // bytes of a table that is read as a whole
+	maxParts  = 100_000     // maximum number of segments of the output
+	maxPixels = 400_000_000 // maximum number of pixels; a larger image could exhaust the memory of a viewer
+	maxBox    = 8 << 20     // maximum bytes of a table that is read as a whole
 )
 
 // File is the result of inspecting a file.
@@ -185,7 +185,7 @@ func (f *File) overwrite(end int64, edits []edit) {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	at := int64(0)
 	for _, e := range edits {
-		if e.own != nil && e.from < at { // already overwritten with zeros
+		if e.own != nil && e.from < at { // the range is already overwritten with zeros
 			continue
 		}
 		from, to := max(e.from, at), min(e.to, end)

@@ -98,7 +98,7 @@ func (w *jpegWalk) segment(marker byte) error {
 	case marker >= jpegAPP0 && marker <= jpegAPP15:
 		w.application(marker, start, body)
 		return nil
-	case marker == jpegCOM, marker >= 0xf0: // comments and reserved extensions
+	case marker == jpegCOM, marker >= 0xf0: // drop comments and reserved extensions
 		return nil
 	case isFrame(marker):
 		if len(body) < 6 {
@@ -154,7 +154,7 @@ func (w *jpegWalk) entropy() error {
 		}
 		if b := next[1]; b == 0 || b >= 0xd0 && b <= 0xd7 {
 			err = w.c.skip(2)
-		} else if b == 0xff { // a fill byte
+		} else if b == 0xff { // skip a fill byte
 			err = w.c.skip(1)
 		} else {
 			w.keep(from, w.c.pos)

@@ -66,7 +66,7 @@ func (f *File) mp3() error {
 	if err != nil {
 		return err
 	}
-	for len(b) > 4 && b[0] == 0 { // padding after the tag
+	for len(b) > 4 && b[0] == 0 { // skip the padding after the tag
 		b, at = b[1:], at+1
 	}
 	h, ok := mp3Frame(b)

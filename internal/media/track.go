@@ -63,7 +63,7 @@ func (t *track) trackHeader(x box) error {
 		return nil
 	}
 	t.width, t.height = int(binary.BigEndian.Uint16(b[at+36:])), int(binary.BigEndian.Uint16(b[at+40:]))
-	if binary.BigEndian.Uint32(b[at:]) == 0 { // rotated by 90 or 270 degrees
+	if binary.BigEndian.Uint32(b[at:]) == 0 { // the image is rotated by 90 or 270 degrees
 		t.width, t.height = t.height, t.width
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 // Mailbox is a mail server on loopback that keeps every mail. It speaks the part of SMTP that one
 // mail needs, without encryption and login.
 type Mailbox struct {
-	Addr string // host:port
+	Addr string // address of the server: host:port
 
 	mu      sync.Mutex
 	mails   []string

@@ -13,7 +13,7 @@ func Spellings(host string) []string {
 		"http://" + host + ".",
 		"HTTP://" + strings.ToUpper(first) + rest + ".:80",
 		"http://" + host + ":0080",
-		"http://" + string(rune(first[0])-'a'+'ａ') + rest, // a fullwidth letter
-		"http://" + strings.ReplaceAll(host, ".", "。"),    // ideographic full stops
+		"http://" + string(rune(first[0])-'a'+'ａ') + rest, // the first letter is a fullwidth letter
+		"http://" + strings.ReplaceAll(host, ".", "。"),    // the dots are ideographic full stops
 	}
 }

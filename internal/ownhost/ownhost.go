@@ -31,7 +31,7 @@ type Host struct {
 	Name       string // lowercase ASCII, without port: "blog.example.org"
 	Token      string // token that a request to the name must return
 	CreatedAt  time.Time
-	VerifiedAt time.Time // zero: not in use
+	VerifiedAt time.Time // time of the verification; zero: the name is not in use
 }
 
 // Past is a former host name of a user. Until the time Until, this server continues to notify

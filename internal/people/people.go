@@ -43,7 +43,7 @@ type Row struct {
 type Author struct {
 	User   string
 	Name   string    // display name
-	About  string    // one line; "": none
+	About  string    // description in one line; "": none
 	Avatar string    // path of this server or URL; "": none
 	Posts  int64     // number of published posts; 0 for an author who saves a feed
 	LastAt time.Time // time of the last post

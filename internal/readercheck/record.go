@@ -12,7 +12,7 @@ import (
 // These are the limits of the recorded data.
 const (
 	maxReaders  = 200
-	maxRequests = 20_000 // recorded requests per reader
+	maxRequests = 20_000 // maximum number of recorded requests per reader
 )
 
 // request is one request for a probe, with its response.

@@ -21,7 +21,7 @@ type testServer struct {
 }
 
 func newTestServer(t *testing.T) *testServer {
-	c := &testServer{t: t, now: time.Date(2026, 11, 20, 9, 20, 0, 0, time.UTC)} // a Friday
+	c := &testServer{t: t, now: time.Date(2026, 11, 20, 9, 20, 0, 0, time.UTC)} // this day is a Friday
 	c.Now = func() time.Time { return c.now }
 	return c
 }

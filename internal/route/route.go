@@ -34,10 +34,10 @@ func (r Route) Pattern() string {
 type Protection int
 
 const (
-	Public  Protection = iota // everyone
-	Session                   // people who signed in with a browser
-	Token                     // programs with a user's token or password
-	Admin                     // programs of the operator
+	Public  Protection = iota // everyone may use the route
+	Session                   // people who signed in with a browser may use the route
+	Token                     // programs with a user's token or password may use the route
+	Admin                     // programs of the operator may use the route
 )
 
 // String returns the name used in the documentation.

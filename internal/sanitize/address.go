@@ -65,7 +65,7 @@ func safeLink(u string) (string, bool) {
 		return "", false
 	}
 	switch name {
-	case "feed": // feed:URL or feed:http://URL
+	case "feed": // the link is feed:URL or feed:http://URL
 		_, ok := safeLink(u[len("feed:"):])
 		return u, ok
 	case "", "http", "https", "mailto", "ftp", "ftps", "sftp", "news", "nntp", "snews", "irc",

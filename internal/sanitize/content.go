@@ -7,8 +7,8 @@ package sanitize
 type content uint8
 
 const (
-	flow     content = 1 << iota // blocks and text
-	phrasing                     // text and inline elements
+	flow     content = 1 << iota // the place may contain blocks and text
+	phrasing                     // the place may contain text and inline elements
 	items                        // content of a list: li and white space
 	terms                        // content of dl: dt, dd and white space
 	groups                       // content of a table: caption, sections, rows and white space

@@ -112,7 +112,7 @@ func (b *builder) openTableContext(e *element) bool {
 		b.open(elements["colgroup"], nil)
 	case "tr":
 		b.needSection(t, in(1, sections))
-	default: // td, th
+	default: // a cell: td or th
 		if in(1, sections) && in(2, "tr") {
 			b.popTo(t + 3)
 			return true

@@ -20,7 +20,7 @@ const (
 	EOF   Kind = iota // the end; every element has ended
 	Start             // start of an element: Name, Local, Space, Attrs
 	End               // end of an element: Name
-	Text              // text: Reader.Chars
+	Text              // text, which Reader.Chars returns
 )
 
 // These are the kinds of problems. Their values are stable.
@@ -97,7 +97,7 @@ type Reader struct {
 	// unprefixed is the current namespace of unprefixed names.
 	unprefixed int
 	names      map[string]struct{} // names of the attributes; nil if there are few
-	undeclared []binding           // undeclared prefixes in use
+	undeclared []binding           // prefixes that the document uses without a declaration
 	lower      map[string]string
 	entities   map[string]string
 	expanded   int // bytes expanded from the document's own entities

@@ -183,7 +183,7 @@ func (d *Document) unchanged(h http.Header) bool {
 		return false
 	}
 	if dates[0] == d.since[0] {
-		return true // the most common case
+		return true // fast path for the most common case
 	}
 	at, err := http.ParseTime(dates[0])
 	return err == nil && !d.modified.After(at) && !at.After(d.now().Add(clockSkew))

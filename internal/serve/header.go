@@ -59,7 +59,7 @@ func readAccept(lists []string) accept {
 	const unnamed, last = -1, 1
 	a, others := accept{unnamed, unnamed, unnamed}, unnamed
 	for _, list := range lists {
-		if list == "gzip" { // the most common value
+		if list == "gzip" { // fast path for the most common value
 			a.gzip = 1000
 			continue
 		}

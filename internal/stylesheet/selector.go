@@ -104,7 +104,7 @@ func (p *confiner) selector(line int, tokens []token) (string, error) {
 	case tokens[0].is("+") || tokens[0].is("~") || tokens[0].is("|"):
 		return "", wrong(line, "%q cannot follow html, body or :root.", tokens[0].text)
 	case tokens[0].kind == css.ColonToken && !strings.Contains(rest, " ") && !strings.ContainsAny(rest, "+~>"):
-		return p.Scope + rest, nil // body::before
+		return p.Scope + rest, nil // the selector is like body::before
 	case tokens[0].kind == css.ColonToken:
 		return "", wrong(line, "html, body and :root can have a pseudo element only at the end of a selector.")
 	default:

@@ -20,10 +20,10 @@ import (
 const (
 	MaxBytes     = 64 << 10
 	maxRules     = 3000
-	maxSelectors = 100  // selectors of one rule
-	maxSelector  = 1000 // bytes of one selector
-	maxDepth     = 4    // nesting of rules in rules such as @media
-	maxValue     = 4000 // bytes of one value
+	maxSelectors = 100  // maximum number of selectors of one rule
+	maxSelector  = 1000 // maximum bytes of one selector
+	maxDepth     = 4    // maximum nesting of rules in rules such as @media
+	maxValue     = 4000 // maximum bytes of one value
 )
 
 // Options define where a style sheet applies.

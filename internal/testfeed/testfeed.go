@@ -66,7 +66,7 @@ type Readers interface {
 // tick is one change of the test feed.
 type tick struct {
 	at     time.Time
-	manual bool // requested by the operator
+	manual bool // the operator requested the change
 }
 
 func (t tick) id() string {

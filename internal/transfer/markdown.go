@@ -86,7 +86,7 @@ func (m *markdownFolder) posts(ctx context.Context, each func(*foreignPost) erro
 	return nil
 }
 
-// post converts a file.
+// post converts a Markdown file to a post.
 func (m *markdownFolder) post(name string, b []byte) *foreignPost {
 	p := &foreignPost{}
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))

@@ -74,7 +74,7 @@ func (t *Transfer) exportPages(ctx context.Context, a *archive, pages []author.P
 	for _, one := range pages {
 		p, err := t.Site.Page(ctx, one.User, one.Slug)
 		if fault.CodeOf(err) == fault.NotFound {
-			continue // deleted during the export
+			continue // the page was deleted during the export
 		}
 		if err != nil {
 			return err
