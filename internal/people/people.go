@@ -19,8 +19,9 @@ import (
 
 // Store is the database interface. Each method is one transaction.
 type Store interface {
-	// Authors lists users with a public feed that is neither gone nor moved, sorted by name,
-	// starting after the name after. It leaves out disabled users. limit is at most 1,000.
+	// Authors lists users with a public feed that is neither gone nor moved, sorted by name. It
+	// starts with the first name that is greater than after. It leaves out disabled users. limit is
+	// at most 1,000.
 	Authors(ctx context.Context, after string, limit int) ([]Row, error)
 	// FollowersOf lists at most limit rivers that follow any of these sources, sorted by name.
 	FollowersOf(ctx context.Context, sources []int64, limit int) ([]string, error)
@@ -198,7 +199,7 @@ type Here struct {
 	OwnerOf func(reader string) string
 }
 
-// Of returns the followers of a user. The user is not counted as a follower.
+// Of returns the followers of a user. It does not count the user as a follower.
 func (h *Here) Of(ctx context.Context, user string) (f Followers, err error) {
 	urls, err := h.URLs(ctx, user)
 	if err != nil || len(urls) == 0 {

@@ -114,7 +114,7 @@ func (p *confiner) skipSpace() {
 	}
 }
 
-// wrong returns a fault.Invalid about a line.
+// wrong returns a fault.Invalid whose message names the line.
 func wrong(line int, format string, args ...any) error {
 	return fault.New(fault.Invalid, "Line %d: %s", line, fmt.Sprintf(format, args...))
 }

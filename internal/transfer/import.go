@@ -90,8 +90,8 @@ func (r *Result) problem(text string) {
 const (
 	maxFeed     = 64 << 20 // maximum bytes of a feed, which is parsed in memory
 	maxItems    = 200_000  // maximum number of items of a feed
-	maxTags     = 1 << 20  // number of "<" in a feed: an element takes hundreds of bytes in memory but only four in the file
-	maxMembers  = 2 << 20  // number of separators in a JSON feed, for the same reason
+	maxTags     = 1 << 20  // maximum number of "<" in a feed: an element takes hundreds of bytes in memory but only four in the file
+	maxMembers  = 2 << 20  // maximum number of separators in a JSON feed, which limits the memory for its values
 	maxUnknown  = 100_000  // maximum number of unknown elements per item or feed
 	maxLine     = 4 << 20  // maximum bytes of a post in JSON, which contains its text twice, escaped
 	batchPosts  = 10_000   // posts per batch: the feed is rebuilt once per batch

@@ -24,7 +24,7 @@ import (
 // These limits apply to one item, including its comments.
 const (
 	maxWXRItem = 64 << 20  // maximum bytes of an item
-	maxWXRTags = 1_000_000 // number of "<": an element takes a hundred bytes in memory but only four in the file
+	maxWXRTags = 1_000_000 // maximum number of "<": an element takes a hundred bytes in memory but only four in the file
 )
 
 // isWXR reports whether head is the beginning of a WordPress export: RSS with elements in WordPress
