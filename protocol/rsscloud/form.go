@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"cloudburst/internal/wirehttp"
@@ -138,56 +137,4 @@ func (f Form) PingURL() (string, error) {
 		return "", fieldErr("url", "The ping names %d feeds; send one ping for each.", len(urls))
 	}
 	return urls[0], CheckFeedURL(urls[0])
-}
-
-// Registration reads the fields of pleaseNotify. It does not check the URLs of the feeds, because
-// each is accepted or refused separately; see [CheckFeedURL]. The error is a [*FieldError]; for an
-// unknown protocol, it wraps both [ErrProtocol] and a [*FieldError].
-//
-// spec:rsscloud-2009#please-notify-fields
-func (f Form) Registration() (Registration, error) {
-	var g Registration
-	values := map[string]string{}
-	for _, name := range [...]string{"notifyProcedure", "port", "path", "protocol", "domain"} {
-		v, ok, err := f.Get(name)
-		if err != nil {
-			return g, err
-		}
-		// spec:rsscloud-2009#notify-procedure-field
-		// Aggregators that speak http-post omit the procedure nevertheless.
-		if !ok && name != "domain" && name != "notifyProcedure" {
-			return g, fieldErr(name, "%s is missing; pleaseNotify needs notifyProcedure, port, path, protocol and url1.", name)
-		}
-		values[name] = v
-	}
-	port, err := parsePort(values["port"])
-	if err != nil {
-		return g, err
-	}
-	urls, err := f.URLs()
-	if err != nil {
-		return g, err
-	}
-	g = Registration{
-		Procedure: values["notifyProcedure"], Port: port, Path: values["path"],
-		Protocol: values["protocol"], URLs: urls, Domain: values["domain"],
-	}
-	return g, g.Check()
-}
-
-// Form returns the registration as the form of a REST request.
-func (g Registration) Form() Form {
-	f := Form{
-		{"notifyProcedure", g.Procedure},
-		{"port", strconv.Itoa(g.Port)},
-		{"path", g.Path},
-		{"protocol", g.Protocol},
-	}
-	for i, u := range g.URLs {
-		f = append(f, Field{"url" + strconv.Itoa(i+1), u})
-	}
-	if g.Domain != "" {
-		f = append(f, Field{"domain", g.Domain})
-	}
-	return f
 }
