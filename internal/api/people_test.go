@@ -81,7 +81,7 @@ func TestPeopleArePagedWithTheirFeedsAndSources(t *testing.T) {
 	}
 }
 
-func TestThreadNamesNothingHidden(t *testing.T) {
+func TestThreadContainsNoHiddenPosts(t *testing.T) {
 	t.Parallel()
 	c, _ := serveRiver(t, newFakeRiver())
 	const post = "http://us.example/ann/2026/05/04/deep"

@@ -303,9 +303,9 @@ func TestRiverRequestsReturn501WithoutRiver(t *testing.T) {
 	}
 }
 
-// TestEveryListReturnsACursor checks that every list has the parameter cursor, which requests the next
+// TestEveryListAcceptsACursor checks that every list has the parameter cursor, which requests the next
 // page, and the parameters after and before, which are former names of cursor.
-func TestEveryListReturnsACursor(t *testing.T) {
+func TestEveryListAcceptsACursor(t *testing.T) {
 	t.Parallel()
 	doc, err := document()
 	if err != nil {

@@ -175,9 +175,9 @@ func TestSubscribersOfADomainAreNotifiedOnce(t *testing.T) {
 	d.once("after a post without the domain", all)
 }
 
-// TestAuthorPageIsServedAtTheDomainOfItsAuthor reads the live stream of an author page at the
+// TestLiveStreamOfAuthorPageWorksAtOwnDomain reads the live stream of an author page at the
 // domain of the author.
-func TestAuthorPageIsServedAtTheDomainOfItsAuthor(t *testing.T) {
+func TestLiveStreamOfAuthorPageWorksAtOwnDomain(t *testing.T) {
 	t.Parallel()
 	d := newDomainServer(t)
 	ctx := t.Context()

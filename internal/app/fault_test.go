@@ -187,7 +187,7 @@ func wantRefused(t *testing.T, r *running, list map[string]protocolCall) {
 	}
 }
 
-func TestFullDiskIsReportedByEveryProtocolAndRecovers(t *testing.T) {
+func TestServerReportsFullDiskByEveryProtocolAndRecovers(t *testing.T) {
 	t.Parallel()
 	dir := tmpfs(t, "8m")
 	cfg := conf(t, dir)

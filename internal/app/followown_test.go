@@ -8,10 +8,10 @@ import (
 	"cloudburst/internal/river"
 )
 
-// TestFirstPostPutsAnAuthorsPostsIntoTheirRiver saves first posts in ways other than the composer
+// TestAuthorFollowsOwnFeedAfterFirstPost saves first posts in ways other than the composer
 // page, and saves a document. If an author unfollows their feed later, the next post must not
 // make them follow it again.
-func TestFirstPostPutsAnAuthorsPostsIntoTheirRiver(t *testing.T) {
+func TestAuthorFollowsOwnFeedAfterFirstPost(t *testing.T) {
 	t.Parallel()
 	a := program(t)
 	write := signUp(t, a, "alice", "bob", "carol", "dave")

@@ -9,12 +9,12 @@ import (
 	"cloudburst/internal/author"
 )
 
-// TestProgramsReadTheDirectoryAndThreads reads the directory of authors and a thread with the
+// TestDirectoryAndThreadsHideUnlistedAuthorsAndPrivateReplies reads the directory of authors and a thread with the
 // token of a user. The results must contain neither an author who is not listed nor a reply that
 // is visible only to a group.
 //
 // spec:cloudburst#private-threads
-func TestProgramsReadTheDirectoryAndThreads(t *testing.T) {
+func TestDirectoryAndThreadsHideUnlistedAuthorsAndPrivateReplies(t *testing.T) {
 	t.Parallel()
 	s := newPrivateScene(t)
 	write := signUp(t, s.App, "bob", "carol")

@@ -239,9 +239,9 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestTwoNodesShareATrace stops a node during the deliveries of a change. The other node
+// TestDeliveriesOfTwoNodesBelongToOneTrace stops a node during the deliveries of a change. The other node
 // continues the deliveries.
-func TestTwoNodesShareATrace(t *testing.T) {
+func TestDeliveriesOfTwoNodesBelongToOneTrace(t *testing.T) {
 	t.Parallel()
 	const all, before = 3000, 300
 	c := newCollector(t)

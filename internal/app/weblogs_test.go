@@ -269,9 +269,9 @@ func (w *websubHub) archived(t *testing.T, feeds map[string]string) {
 	}
 }
 
-// TestRecentChangesCanStateAgesInSeconds makes two programs list the same change. One program states
+// TestRecentChangesStateAgesInTheConfiguredUnit makes two programs list the same change. One program states
 // ages in minutes, and the other states ages in seconds.
-func TestRecentChangesCanStateAgesInSeconds(t *testing.T) {
+func TestRecentChangesStateAgesInTheConfiguredUnit(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for when, maxAge := range map[string]int{"minutes": 60, "seconds": 3600} {

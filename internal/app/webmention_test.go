@@ -189,7 +189,7 @@ func TestPostsThatReplyToEachOtherCauseNoLoop(t *testing.T) {
 	}
 }
 
-func TestReplyToAnAuthorOfThisServerNeedsNoRequest(t *testing.T) {
+func TestReplyToLocalAuthorIsReceivedWithoutHTTPRequest(t *testing.T) {
 	t.Parallel()
 	w := newTalker(t, "alice", nil)
 	w.add("bob")

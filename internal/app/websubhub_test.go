@@ -217,8 +217,8 @@ func TestMovedTopicKeepsItsSubscriptions(t *testing.T) {
 	}
 }
 
-// TestTestFeedIsPublished subscribes to the test feed by WebSub.
-func TestTestFeedIsPublished(t *testing.T) {
+// TestTestFeedIsDeliveredByWebSub subscribes to the test feed by WebSub.
+func TestTestFeedIsDeliveredByWebSub(t *testing.T) {
 	t.Parallel()
 	w, e := newWebSubHub(t, nil), newRecordingServer(t, nil)
 	for _, method := range []string{"GET", "HEAD"} {

@@ -87,7 +87,7 @@ func TestObjectIsReadInRangesUntilItIsDeleted(t *testing.T) {
 	}
 }
 
-func TestStorageRefusalIsReportedToTheOperatorOnly(t *testing.T) {
+func TestStorageErrorIsReportedOnlyToTheOperator(t *testing.T) {
 	t.Parallel()
 	at := storage(t, nil)
 	for name, o := range map[string]bucket.Options{
@@ -139,7 +139,7 @@ func TestFailedRequestIsRepeatedOnce(t *testing.T) {
 	}
 }
 
-func TestWrongOptionsAreNamed(t *testing.T) {
+func TestErrorNamesTheInvalidBucketOption(t *testing.T) {
 	t.Parallel()
 	for _, o := range []bucket.Options{
 		{URL: "", KeyID: "a", Secret: "b"}, {URL: "s3.example.org/files", KeyID: "a", Secret: "b"}, {URL: "ftp://s3.example.org/files", KeyID: "a", Secret: "b"},

@@ -119,7 +119,7 @@ func TestOverdueWorkIsReportedOnlyWhileTheServerRuns(t *testing.T) {
 	}
 }
 
-func TestStrongKeysAreAccepted(t *testing.T) {
+func TestStrongKeysCauseNoFinding(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"kq0mS8Vd2hYt1xZr", "correct horse battery staple", "3f0c9a1b7e5d2486"} {
 		if weak(key) {

@@ -202,7 +202,7 @@ func TestApprovedReplyNeedsApprovalAgainAfterAChange(t *testing.T) {
 	})
 }
 
-func TestRepliesOfTrustedAuthorsAreApprovedAndOfBlockedAuthorsRejected(t *testing.T) {
+func TestTrustedAuthorsAreApprovedAndBlockedAuthorsRejected(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.store.rules = []Rule{{Host: "you.example", Author: author, Verdict: Trust}}
 		w.report(t)
@@ -255,7 +255,7 @@ func TestReplyIsRemovedIfItsPageIsDeleted(t *testing.T) {
 	}
 }
 
-func TestUnreadablePageOfAReplyIsRetriedWithBackoffThenAbandoned(t *testing.T) {
+func TestUnreadableReplyPageIsRetriedThenAbandoned(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		w.page = func(n int) (Content, string, error) { return Content{}, "", fault.New(fault.Unreadable, "timeout") }
 		w.report(t)

@@ -201,7 +201,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-func TestAmbiguousDateIsReadInTheGivenOrderOfDayAndMonth(t *testing.T) {
+func TestAmbiguousDateUsesTheGivenDayMonthOrder(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		text   string

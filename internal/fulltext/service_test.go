@@ -195,7 +195,7 @@ func TestFullTextPageIsRetriedOnlyAfterTemporaryFailures(t *testing.T) {
 	}
 }
 
-func TestUnreadableFullTextPageIsTriedAtMostFourTimes(t *testing.T) {
+func TestUnreadableFullTextPageIsRetriedThreeTimes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	now := time.Now()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestEquivalentHostNamesAreEqual(t *testing.T) {
+func TestEquivalentHostNamesNormalizeToOneForm(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		host, hostPort, origin string

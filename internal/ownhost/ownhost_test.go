@@ -96,7 +96,7 @@ func newHosts(t *testing.T, public string) (*Hosts, *memory) {
 	return h, m
 }
 
-func TestHostHeaderNamesTheAuthor(t *testing.T) {
+func TestHostHeaderSelectsTheAuthor(t *testing.T) {
 	t.Parallel()
 	h, _ := newHosts(t, "https://example.com")
 	for host, want := range map[string]string{
@@ -197,7 +197,7 @@ func TestURLsOfAnAuthorUseTheDomain(t *testing.T) {
 	}
 }
 
-func TestDomainIsInUseAfterItsTokenWasRead(t *testing.T) {
+func TestDomainIsInUseAfterTokenVerification(t *testing.T) {
 	t.Parallel()
 	h, _ := newHosts(t, "http://example.com:8080")
 	if _, err := h.Verify(t.Context(), "carol"); fault.CodeOf(err) != fault.NotFound {
@@ -222,7 +222,7 @@ func TestDomainIsInUseAfterItsTokenWasRead(t *testing.T) {
 	}
 }
 
-func TestRemovedDomainIsPastUntilItEnds(t *testing.T) {
+func TestRemovedDomainKeepsSubscriptionsUntilRetentionEnds(t *testing.T) {
 	t.Parallel()
 	h, m := newHosts(t, "https://example.com")
 	now := start

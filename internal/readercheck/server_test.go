@@ -97,7 +97,7 @@ func TestRequestsWithoutValidatorsAreDetected(t *testing.T) {
 	}
 }
 
-func TestFeedReaderThatMovesAfterOneRedirectIsDetected(t *testing.T) {
+func TestAcceptingAMoveAfterOneRedirectBreaksTheRule(t *testing.T) {
 	t.Parallel()
 	c := newTestServer(t)
 	c.get("/probe/moved/feed")

@@ -320,7 +320,7 @@ func TestFastPathCoversMostFeedMarkup(t *testing.T) {
 	}
 }
 
-func TestIsTextMatchesXMLCharacters(t *testing.T) {
+func TestIsTextAcceptsExactlyXMLCharacters(t *testing.T) {
 	t.Parallel()
 	careful := func(s string) bool {
 		return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 && !isXML(r) })

@@ -26,7 +26,7 @@ func tagSoup(r *rand.Rand, names []string, n int) string {
 	return out.String()
 }
 
-func TestTagSoupIsBalancedByOneCall(t *testing.T) {
+func TestTagSoupIsBalancedInOneCall(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	all := []string{"script", "style", "form", "select", "option", "textarea", "template", "iframe", "noscript", "object",

@@ -39,7 +39,7 @@ func TestCSSSelectorsAreLimitedToTheElementOfTheAuthor(t *testing.T) {
 	}
 }
 
-func TestHostileStyleSheetsAreRefusedWithLineAndProperty(t *testing.T) {
+func TestHostileStyleSheetErrorNamesLineAndProperty(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ source, want string }{
 		{"a{}\n@import 'https://evil.example/x.css';", "Line 2: @import"},

@@ -253,7 +253,7 @@ func TestDamagedOrHostileArchiveChangesNothing(t *testing.T) {
 	}
 }
 
-func TestInterruptedImportCanBeContinued(t *testing.T) {
+func TestRepeatedImportContinuesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	from, to := newTestServer(t, "https://one.example"), newTestServer(t, "https://two.example")
 	from.randomPosts(rand.New(rand.NewPCG(5, 5)), "alice", 20)
@@ -338,7 +338,7 @@ func TestTruncatedWordPressExportChangesNothing(t *testing.T) {
 	}
 }
 
-func TestFeedsOfAllFormatsKeepTheirGUIDs(t *testing.T) {
+func TestImportKeepsGUIDsOfAllFeedFormats(t *testing.T) {
 	t.Parallel()
 	for kind, doc := range map[string]string{
 		"rss":  `<rss version="2.0"><channel><title>Old</title><item><title>One</title><guid isPermaLink="false">a</guid><pubDate>Fri, 01 Mar 2024 09:30:00 GMT</pubDate><description>&lt;p&gt;Words&lt;/p&gt;</description><category>x</category><enclosure url="https://a.example/b.mp3" type="audio/mpeg" length="5"/></item></channel></rss>`,

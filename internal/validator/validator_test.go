@@ -54,7 +54,7 @@ func TestETagIsProvenIfItChangesTogetherWithTheContent(t *testing.T) {
 	}
 }
 
-func TestAgeOfAFeedIsMeasuredWithTheClockOfItsServer(t *testing.T) {
+func TestFeedAgeIsMeasuredWithTheOriginsDate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		modified, date string
@@ -118,7 +118,7 @@ func TestStatus304IsTrustedOnlyForAProvenETag(t *testing.T) {
 	}
 }
 
-func TestFullReadIsPlannedAfterTrusted304(t *testing.T) {
+func TestFullReadIsScheduledAfterTrusted304(t *testing.T) {
 	t.Parallel()
 	recent := validator.Evidence{Recent: true, FullAt: noon()}
 	if at := recent.NextFullRead(noon(), false); !at.Equal(noon().Add(validator.Settled)) {

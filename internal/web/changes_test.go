@@ -35,7 +35,7 @@ func site1(i int) hub.Change {
 	return hub.Change{Name: fmt.Sprintf("Site number %d", i), URL: fmt.Sprintf("https://s%d.example/", i), Via: "weblogs"}
 }
 
-func TestPagesOfChangesAreCompleteInBothDirections(t *testing.T) {
+func TestPagesOfChangesContainEachChangeOnceInBothDirections(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)

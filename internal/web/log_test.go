@@ -35,7 +35,7 @@ func ids(t *testing.T, doc *html.Node) (rows []string, links map[string]string) 
 	return rows, links
 }
 
-func TestPagesOfTheLogAreCompleteInBothDirections(t *testing.T) {
+func TestPagesOfTheLogContainEachEventOnceInBothDirections(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

@@ -172,7 +172,7 @@ func TestItemPageShowsTheCompleteText(t *testing.T) {
 	}
 }
 
-func TestLinkToOlderItemsShowsOlderItems(t *testing.T) {
+func TestOlderLinkShowsTheNextPageOfTheRiver(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	seen := map[string]bool{}

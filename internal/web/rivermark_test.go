@@ -46,7 +46,7 @@ func TestMarkRequestOfAScriptReturnsNoContent(t *testing.T) {
 	}
 }
 
-func TestMarkingRejectsInvalidValues(t *testing.T) {
+func TestMarkRequestWithInvalidValuesIsRejected(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	many := strings.Repeat("7,", 1000) + "7"

@@ -161,7 +161,7 @@ func TestRiverStreamSendsMarksToTheirUserOnly(t *testing.T) {
 	}
 }
 
-func TestSearchPageHasNoStream(t *testing.T) {
+func TestRiverStreamRejectsSearchesAndUnknownCategories(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	_ = x

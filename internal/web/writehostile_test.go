@@ -60,7 +60,7 @@ func TestFormWithTooManyFieldsIsRejected(t *testing.T) {
 
 // A file may have up to 4 GiB. The number of concurrent uploads is limited, in total and for each user, because
 // the files would otherwise fill the disk.
-func TestUserHasOneUploadAtATime(t *testing.T) {
+func TestSecondConcurrentUploadOfAUserIsRejected(t *testing.T) {
 	t.Parallel()
 	x := newMovesHarness(t, &fakeMoves{})
 	body, send := io.Pipe()

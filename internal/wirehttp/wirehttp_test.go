@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestRetryAfterIsParsedAndStatusTextReturned(t *testing.T) {
+func TestRetryAfterAndStatusTextAreParsed(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]time.Duration{"": 0, " 90 ": 90 * time.Second, "-1": 0, "Fri, 31 Dec 2027 23:59:59 GMT": 0, "4294967296": 0} {
 		if got := RetryAfter(http.Header{"Retry-After": {value}}); got != want {

@@ -38,7 +38,7 @@ func TestNewServerShowsItsTestFeedAndOffersFeeds(t *testing.T) {
 	b.until("the river shows the test feed again", `location.pathname === "/river" && document.querySelectorAll("#days .item").length >= 8`)
 }
 
-func TestFeedIsFollowedByTheURLOfItsPage(t *testing.T) {
+func TestFeedIsDiscoveredFromItsPageURL(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
 	server.feed("/news.xml", "The News", "", posts(3, "News")...)

@@ -55,9 +55,9 @@ func TestDocumentationPagesAreNavigableAndSearchable(t *testing.T) {
 	}
 }
 
-// TestScreenshotsOfGetStartedAreTaken writes the images for docs/get-started to the folder for
+// TestGetStartedScreenshotsAreWritten writes the images for docs/get-started to the folder for
 // screenshots.
-func TestScreenshotsOfGetStartedAreTaken(t *testing.T) {
+func TestGetStartedScreenshotsAreWritten(t *testing.T) {
 	t.Parallel()
 	album := newAlbum(t)
 	p, server := start(t, conf(t)), newFeedServer(t)

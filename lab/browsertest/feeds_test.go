@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-func TestSeveralFeedsAreUnfollowedAndMovedAtOnce(t *testing.T) {
+func TestSelectedFeedsAreUnfollowedOrMovedTogether(t *testing.T) {
 	t.Parallel()
 	for _, scripts := range []bool{true, false} {
 		for _, width := range []int64{1280, 390} {

@@ -47,7 +47,7 @@ func TestPublishButtonLoadsTheNextPageOnce(t *testing.T) {
 	}
 }
 
-func TestPostsAreInTheRiverOfTheirAuthor(t *testing.T) {
+func TestOwnPostsAppearInTheAuthorsRiver(t *testing.T) {
 	t.Parallel()
 	p := start(t, conf(t))
 	b := newTab(t, p.base)

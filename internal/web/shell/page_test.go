@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/web/locale"
 )
 
-func TestEveryPageIsParsed(t *testing.T) {
+func TestEveryTemplateIsParsedInEachLanguage(t *testing.T) {
 	t.Parallel()
 	for language, pages := range parsePages() {
 		for name, page := range pages {
