@@ -351,6 +351,7 @@ func TestDueRequestsAreSentAtASteadyPace(t *testing.T) {
 func TestCNWSSubscriptionIsRenewedAfter30DaysWithoutNotification(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
+	fulltest.SkipUnderRace(t) // the test simulates many days; shorter tests run the same goroutines
 	const day = 24 * time.Hour
 	withHarness(t, upstream.Options{Away: day}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.CNWS)
