@@ -13,20 +13,14 @@ import (
 	"cloudburst/internal/river"
 )
 
-// withMarks returns a function that requests a path. header contains names and values in turn.
-func (x *riverHarness) withMarks() func(path string, header ...string) *httptest.ResponseRecorder {
+// open requests a path. header contains names and values in turn.
+func (x *riverHarness) open(path string, header ...string) *httptest.ResponseRecorder {
 	x.Helper()
-	cookies := x.send("/river/settings", "marks", "1").Result().Cookies()
-	return func(path string, header ...string) *httptest.ResponseRecorder {
-		r := httptest.NewRequest("GET", path, nil)
-		for _, c := range cookies {
-			r.AddCookie(c)
-		}
-		for i := 0; i+1 < len(header); i += 2 {
-			r.Header.Set(header[i], header[i+1])
-		}
-		return x.do(r)
+	r := httptest.NewRequest("GET", path, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
 	}
+	return x.do(r)
 }
 
 // link returns the href of the first <a> element with a rel, or "" if a page contains no such element.
@@ -87,7 +81,7 @@ func TestOpenedItemIsMarkedAsRead(t *testing.T) {
 	x := newRiverHarness(t).as("alice")
 	id := x.fakeRiver.items[0].ID
 	path := fmt.Sprint("/river/item/", id)
-	open := x.withMarks()
+	open := x.open
 	read := func() bool { return x.fakeRiver.marks["alice"][id].Read }
 	for _, h := range [][]string{{"Sec-Purpose", "prefetch"}, {"Sec-Purpose", "prefetch;prerender"}, {"Purpose", "prefetch"}, {"X-Moz", "prefetch"}} {
 		if _ = open(path, h...); read() {
