@@ -43,7 +43,8 @@ func (c *feedCache) get(user, name string, doc bool) (f Feed, d []byte, writes u
 }
 
 // put caches a feed that was read when the cache had counted this number of writes. It does nothing
-// if the count has increased since. limit is the size of the cache in bytes.
+// if the count has increased since, or if the cache has a newer version: a concurrent call has read
+// that version after its commit. limit is the size of the cache in bytes.
 func (c *feedCache) put(f Feed, doc []byte, writes uint64, limit int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +52,11 @@ func (c *feedCache) put(f Feed, doc []byte, writes uint64, limit int64) {
 		return
 	}
 	k := feedKey{f.User, f.Name}
-	if before, ok := c.entries.Peek(k); ok && doc == nil && before.feed == f {
+	before, ok := c.entries.Peek(k)
+	switch {
+	case ok && before.feed.Version > f.Version:
+		return
+	case ok && doc == nil && before.feed == f:
 		doc = before.doc
 	}
 	c.entries.MaxSize = limit

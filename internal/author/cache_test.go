@@ -85,6 +85,30 @@ func TestFeedReadBeforeASaveIsNotCachedAfterwards(t *testing.T) {
 	}
 }
 
+// A save invalidates the cache shortly after its commit. Between the two, the cache must not combine
+// the new version with the old document: caches of rendered documents use the version as their key.
+func TestOldDocumentDoesNotReplaceNewVersionInTheCache(t *testing.T) {
+	t.Parallel()
+	store := &memory{}
+	s := &Feeds{Store: store}
+	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
+	must(t, err)
+	store.reading = func() {
+		store.reading = nil
+		_, err := (&Feeds{Store: store}).Save(t.Context(), "alice", Public, document(2), "put") // committed, but the cache of s is not invalidated yet
+		must(t, err)
+		f, err := s.Feed(t.Context(), "alice", Public)
+		if must(t, err); f.Version != 2 {
+			t.Errorf("the feed has version %d", f.Version)
+		}
+	}
+	read(t, s, "alice") // reads the first document before the commit
+	f, doc, err := s.Document(t.Context(), "alice", Public)
+	if must(t, err); f.Version != 2 || string(doc) != string(document(2)) {
+		t.Errorf("version %d is %s", f.Version, doc)
+	}
+}
+
 func TestFailedSaveInvalidatesTheCache(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
