@@ -150,3 +150,32 @@ func (h delivering) nextTry(s Subscription, now time.Time, tries int, requested 
 	}
 	return now.Add(h.backoff(tries, requested))
 }
+
+// resultOf converts a reply into the result to store. It returns false if there is nothing to
+// store.
+func (h delivering) resultOf(d *delivery, r Reply) (Result, bool) {
+	res := Result{Key: d.sub.Key(), Version: d.topic.Version, Claim: d.claim}
+	if r.OK {
+		res.Outcome = Delivered
+		return res, d.claim != 0 || d.sub.Failures > 0
+	}
+	if r.Skipped {
+		res.Outcome = Delivered // nothing was sent because the content is too large, and a retry could not send it either
+		return res, d.claim != 0
+	}
+	now := h.now()
+	switch {
+	case r.Gone:
+		res.Outcome = Gone
+	case r.NotTried:
+		res.Outcome, res.NextAt = Postponed, now.Add(r.RetryAfter)
+	default:
+		res.Outcome, res.Error = Failed, r.Text
+		res.Tries = d.sub.Tries + 1
+		if d.topic.Version > d.sub.Counted {
+			res.Tries = 1
+		}
+		res.NextAt = h.nextTry(d.sub, now, res.Tries, r.RetryAfter)
+	}
+	return res, true
+}

@@ -186,25 +186,6 @@ func (s *Shell) Send(rw http.ResponseWriter, r *http.Request, status int, out []
 	_, _ = rw.Write(out)
 }
 
-// SetPageHeaders sets the caching headers of a page.
-func (s *Shell) SetPageHeaders(rw http.ResponseWriter, r *http.Request) {
-	h := rw.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	s.setReader(rw, r)
-	if h.Get("Cache-Control") == "" { // a header that the handler has set is stricter
-		h.Set("Cache-Control", "no-cache")
-		if s.Visitor(r).User != "" {
-			h.Set("Cache-Control", "private, no-cache")
-		}
-	}
-	h.Add("Vary", "Accept-Encoding")
-	h.Add("Vary", "Accept-Language")
-	h.Set("Content-Language", s.Locale(r).Code)
-	if s.Sessions != nil {
-		h.Add("Vary", "Cookie")
-	}
-}
-
 func acceptsGzip(r *http.Request) bool {
 	return documents.Weight(r.Header.Values("Accept-Encoding"), "gzip") > 0
 }

@@ -46,3 +46,22 @@ func headers(next http.Handler) http.Handler {
 		next.ServeHTTP(rw, r)
 	})
 }
+
+// SetPageHeaders sets the caching headers of a page.
+func (s *Shell) SetPageHeaders(rw http.ResponseWriter, r *http.Request) {
+	h := rw.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	s.setReader(rw, r)
+	if h.Get("Cache-Control") == "" { // a header that the handler has set is stricter
+		h.Set("Cache-Control", "no-cache")
+		if s.Visitor(r).User != "" {
+			h.Set("Cache-Control", "private, no-cache")
+		}
+	}
+	h.Add("Vary", "Accept-Encoding")
+	h.Add("Vary", "Accept-Language")
+	h.Set("Content-Language", s.Locale(r).Code)
+	if s.Sessions != nil {
+		h.Add("Vary", "Cookie")
+	}
+}
