@@ -1,11 +1,12 @@
-// Registers the service worker: the last river without a connection, and marks made meanwhile.
+// Registers the service worker, which shows the last river without a connection and stores marks made
+// during that time.
 
 const workers = navigator.serviceWorker; // missing without https
 
 workers?.register("/sw.js", { updateViaCache: "none" }).then((registration) => {
-  // A new version takes over while this page is hidden: while the current one serves a page,
-  // browsers break its answers off, or hold the takeover back for minutes. A page that is left is
-  // hidden too, but its timers end. Without this, the new version waits until all pages are closed.
+  // A new version takes over only while this page is hidden. If it took over while the current
+  // version loads a page, browsers would abort the requests or delay the takeover for minutes.
+  // Without this request, the new version waits until all pages are closed.
   const renew = () => setTimeout(() => { if (document.hidden) registration.waiting?.postMessage("take over"); }, 1500);
   document.addEventListener("visibilitychange", renew);
   registration.addEventListener("updatefound", () => registration.installing?.addEventListener("statechange", renew));

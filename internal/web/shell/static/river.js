@@ -103,7 +103,7 @@ function insert(item) {
 function trim() {
   const all = items();
   if (all.length <= keep) return;
-  let n = keep; // a group stays together: its places are not in the order in which it stands
+  let n = keep; // a group stays together, because its items are not in the order of the river
   while (all[n] && all[n].dataset.group === all[n - 1].dataset.group) n++;
   for (const item of all.slice(n)) {
     const day = item.closest(".day");
