@@ -457,9 +457,14 @@ func (x *accountHarness) do(r *http.Request) *httptest.ResponseRecorder {
 	return rec
 }
 
-func (x *accountHarness) open(path string) *httptest.ResponseRecorder {
+// open requests a path. header contains names and values in turn.
+func (x *accountHarness) open(path string, header ...string) *httptest.ResponseRecorder {
 	x.Helper()
-	return x.do(httptest.NewRequest("GET", path, nil))
+	r := httptest.NewRequest("GET", path, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	return x.do(r)
 }
 
 func (x *accountHarness) send(path string, fields ...string) *httptest.ResponseRecorder {

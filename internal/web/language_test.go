@@ -9,13 +9,6 @@ import (
 	"cloudburst/internal/author"
 )
 
-// openIn opens a page with an Accept-Language header.
-func (x *accountHarness) openIn(language, path string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest("GET", path, nil)
-	r.Header.Set("Accept-Language", language)
-	return x.do(r)
-}
-
 func TestPageHasTheLanguageOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
@@ -23,7 +16,7 @@ func TestPageHasTheLanguageOfTheBrowser(t *testing.T) {
 		"de-AT,de;q=0.9,en;q=0.5": {`<html lang="de">`, "Alle 72 als gelesen markieren", ">Lesen<", "<title>River · Cloudburst</title>", "ungelesen", "vor "},
 		"fr":                      {`<html lang="en">`, "Mark all 72 read", ">Read<"},
 	} {
-		rec := x.openIn(language, "/river")
+		rec := x.open("/river", "Accept-Language", language)
 		body := rec.Body.String()
 		for _, want := range words {
 			if !strings.Contains(body, want) {
@@ -43,11 +36,11 @@ func TestLanguageOfTheAccountOverridesTheBrowser(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	x.send("/river/display", "language", "en", "marks", "1", "counts", "1")
-	if body := x.openIn("de", "/river/display").Body.String(); !strings.Contains(body, `<html lang="en">`) || !strings.Contains(body, `<option value="en" selected>English</option>`) {
+	if body := x.open("/river/display", "Accept-Language", "de").Body.String(); !strings.Contains(body, `<html lang="en">`) || !strings.Contains(body, `<option value="en" selected>English</option>`) {
 		t.Error("with the setting English, the page is not English")
 	}
 	x.send("/river/display", "language", "de", "marks", "1", "counts", "1")
-	body := x.openIn("en", "/river/display").Body.String()
+	body := x.open("/river/display", "Accept-Language", "en").Body.String()
 	for _, want := range []string{`<html lang="de">`, `<option value="de" selected>Deutsch</option>`, "Textgröße", "Wie der Browser"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("with the setting German, the page has no %q", want)
@@ -74,7 +67,7 @@ func TestCachedItemsAreRenderedInTheLanguageOfThePage(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	for range 2 {
-		de, en := x.openIn("de", "/river").Body.String(), x.openIn("en", "/river").Body.String()
+		de, en := x.open("/river", "Accept-Language", "de").Body.String(), x.open("/river", "Accept-Language", "en").Body.String()
 		if !strings.Contains(de, `<span class="sr"> Details</span>`) || strings.Contains(de, `<span class="sr"> details</span>`) {
 			t.Error("the items of the German page have other words")
 		}

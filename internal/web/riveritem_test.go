@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -12,16 +11,6 @@ import (
 
 	"cloudburst/internal/river"
 )
-
-// open requests a path. header contains names and values in turn.
-func (x *riverHarness) open(path string, header ...string) *httptest.ResponseRecorder {
-	x.Helper()
-	r := httptest.NewRequest("GET", path, nil)
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	return x.do(r)
-}
 
 // link returns the href of the first <a> element with a rel, or "" if a page contains no such element.
 func link(doc *html.Node, rel string) string {
@@ -81,14 +70,13 @@ func TestOpenedItemIsMarkedAsRead(t *testing.T) {
 	x := newRiverHarness(t).as("alice")
 	id := x.fakeRiver.items[0].ID
 	path := fmt.Sprint("/river/item/", id)
-	open := x.open
 	read := func() bool { return x.fakeRiver.marks["alice"][id].Read }
 	for _, h := range [][]string{{"Sec-Purpose", "prefetch"}, {"Sec-Purpose", "prefetch;prerender"}, {"Purpose", "prefetch"}, {"X-Moz", "prefetch"}} {
-		if _ = open(path, h...); read() {
+		if _ = x.open(path, h...); read() {
 			t.Fatalf("%v marks it", h)
 		}
 	}
-	doc := check(t, open(path))
+	doc := check(t, x.open(path))
 	if !read() || attr(find(doc, "button", "readmark")[0], "name") != "unread" {
 		t.Fatal("an opened item is unread")
 	}
@@ -99,13 +87,13 @@ func TestOpenedItemIsMarkedAsRead(t *testing.T) {
 		}
 	}
 	rec := x.send("/river/mark", "unread", fmt.Sprint(id), "back", back)
-	if doc := check(t, open(rec.Header().Get("Location"))); read() || attr(find(doc, "button", "readmark")[0], "name") != "read" {
+	if doc := check(t, x.open(rec.Header().Get("Location"))); read() || attr(find(doc, "button", "readmark")[0], "name") != "read" {
 		t.Error("the page after Mark unread marks it as read again")
 	}
 	x.cookie = ""
 	x.RiverPublic = true
 	x.pages = x.Routes()
-	if _ = open(path); read() || x.fakeRiver.marks[""][id].Read {
+	if _ = x.open(path); read() || x.fakeRiver.marks[""][id].Read {
 		t.Error("another user marks it")
 	}
 }
