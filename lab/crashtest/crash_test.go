@@ -4,7 +4,6 @@ import (
 	"flag"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -66,19 +65,9 @@ func run(t *testing.T, o Options) Report {
 	}
 	t.Logf("%s, in %s", r, time.Since(began).Round(time.Second))
 	if len(r.Broken) > 0 {
-		t.Logf("the last log lines of the program:\n%s", lastLines(filepath.Join(o.Dir, program.LogFile), 40))
+		t.Logf("end of the log of the program:\n%s", program.LogTail(o.Dir, 0))
 	}
 	return r
-}
-
-// lastLines returns the last n lines of a file, or the error of reading it.
-func lastLines(name string, n int) string {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return err.Error()
-	}
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
 }
 
 func cycles(def int) int {

@@ -108,8 +108,7 @@ func (c Command) start(ctx context.Context) (*Process, error) {
 		default:
 		}
 		if ended := p.Ended(); ended {
-			text, _ := os.ReadFile(filepath.Join(c.Dir, LogFile))
-			return nil, fmt.Errorf("the program ended by itself; end of its log: %s", tail(string(text[min(before, int64(len(text))):])))
+			return nil, fmt.Errorf("the program ended by itself; end of its log: %s", LogTail(c.Dir, before))
 		}
 		p.Kill()
 		return nil, err
@@ -194,7 +193,13 @@ func (p *Process) Stop() error {
 	return nil
 }
 
-func tail(s string) string { return s[max(0, len(s)-2000):] }
+// LogTail returns the last 2,000 bytes of the log in the folder dir, without its first skip bytes. It
+// returns "" if the log cannot be read, because the text is only shown to help.
+func LogTail(dir string, skip int64) string {
+	text, _ := os.ReadFile(filepath.Join(dir, LogFile))
+	text = text[min(skip, int64(len(text))):]
+	return string(text[max(0, len(text)-2000):])
+}
 
 func readAddr(data, name string) string {
 	b, err := os.ReadFile(filepath.Join(data, name))
