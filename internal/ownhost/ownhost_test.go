@@ -222,7 +222,7 @@ func TestDomainIsInUseAfterTokenVerification(t *testing.T) {
 	}
 }
 
-func TestRemovedDomainKeepsSubscriptionsUntilRetentionEnds(t *testing.T) {
+func TestURLsOfRemovedDomainAreKnownUntilRetentionEnds(t *testing.T) {
 	t.Parallel()
 	h, m := newHosts(t, "https://example.com")
 	now := start

@@ -8,13 +8,17 @@ import (
 	"time"
 )
 
-func TestRetryAfterAndStatusTextAreParsed(t *testing.T) {
+func TestRetryAfterIsParsedInSeconds(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]time.Duration{"": 0, " 90 ": 90 * time.Second, "-1": 0, "Fri, 31 Dec 2027 23:59:59 GMT": 0, "4294967296": 0} {
 		if got := RetryAfter(http.Header{"Retry-After": {value}}); got != want {
 			t.Errorf("Retry-After %q is %s, want %s", value, got, want)
 		}
 	}
+}
+
+func TestStatusTextContainsCodeAndName(t *testing.T) {
+	t.Parallel()
 	if a, b := StatusText(404), StatusText(599); a != "404 Not Found" || b != "599" {
 		t.Errorf("got %q and %q", a, b)
 	}
