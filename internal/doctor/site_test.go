@@ -217,6 +217,12 @@ func (s *site) examine(t *testing.T, d *doctor.Doctor, path string) doctor.Repor
 	if d == nil {
 		d = &doctor.Doctor{}
 	}
+	if d.HTTP == nil {
+		// The servers of parallel tests close idle connections of the default transport.
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		t.Cleanup(transport.CloseIdleConnections)
+		d.HTTP = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
 	reported := 0
 	r, err := d.Examine(t.Context(), s.url+path, func(doctor.Check) { reported++ })
 	if err != nil {
