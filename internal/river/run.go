@@ -11,7 +11,6 @@ import (
 
 	"cloudburst/feed/polling"
 	"cloudburst/internal/date"
-	"cloudburst/internal/fault"
 	"cloudburst/internal/lease"
 	"cloudburst/internal/river/forward"
 	"cloudburst/internal/river/item"
@@ -21,13 +20,7 @@ const (
 	maxIdle       = 10 * time.Minute // maximum sleep of a loop without a wakeup
 	maxIdleShared = time.Minute      // maximum sleep if other processes may have stored new work
 	afterError    = 2 * time.Second
-
-	claimRetry = 50 * time.Millisecond
-
-	sweepInterval = time.Hour
-	sweepPause    = 10 * time.Second // minimum time between two sweeps if a source has very many new items
-	sweepBatch    = 1000
-	sweepFlood    = 3000 // number of items of a source beyond Keep that trigger an early sweep
+	claimRetry    = 50 * time.Millisecond
 	stopTimeout   = 2 * time.Second
 	workPause     = 100 * time.Millisecond // pause between two claims if many rows are due
 	maxJump       = time.Minute            // difference between the wall clock and the monotonic clock above which the wall clock was set
@@ -366,31 +359,19 @@ func (r runner) nextJob(ctx context.Context) *job {
 	return nil
 }
 
-// sweepLoop removes old items and unused sources once an hour. It also runs soon after a source
-// has very many new items, such as a thousand at each push.
-//
-// spec:cloudburst#river-flood
-func (r runner) sweepLoop(ctx context.Context) {
-	for lease.Sleep(ctx, nil, sweepPause) && lease.Sleep(ctx, r.wakeups.sweep, sweepInterval) {
-		o := r.options()
-		for ctx.Err() == nil {
-			n, err := r.Store.SweepRiver(ctx, o.Keep, r.now().Add(-o.KeepFor), sweepBatch)
-			if err != nil && fault.CodeOf(err) != fault.Unsupported {
-				r.logError(ctx, "cannot remove old items", err)
-			}
-			if err != nil || n < sweepBatch || !lease.Sleep(ctx, nil, 100*time.Millisecond) {
-				break
-			}
-		}
-	}
-}
-
 // Live contains the current activity of the river, and totals since its start.
 type Live struct {
 	Reading, Waiting                     int   // number of documents being fetched, and number of sources that wait
 	Checks, Unchanged, Failed, Delivered int64 // number of checks since the start, by result
 	New, Edited, Withdrawn               int64 // number of items since the start
 	Listening                            int   // number of listeners
+}
+
+// Counts counts the sources by their current condition, for the status page. fault.Unavailable:
+// the database is down.
+func (r *River) Counts(ctx context.Context) (SourceCounts, error) {
+	r.Init()
+	return r.Store.CountSources(ctx, r.now())
 }
 
 // Live returns the current activity.
