@@ -161,7 +161,13 @@ func (s *observed) count(now time.Time) {
 // deliverWithWindow runs a hub that shares its store, with subscribers in several shards.
 func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, takes func(n int) time.Duration, do func(s *observed, took time.Duration)) {
 	t.Helper()
-	const window = 100
+	deliverToShards(t, all, hub.Options{MaxUnrecorded: 100, MaxInFlight: atOnce}, func() {}, 100, silence, takes, do)
+}
+
+// deliverToShards changes a feed with all subscribers in three shards, and requires that never more
+// than limit deliveries are unrecorded. hint is nil for a single node.
+func deliverToShards(t *testing.T, all int, o hub.Options, hint func(), limit int, silence time.Duration, takes func(n int) time.Duration, do func(s *observed, took time.Duration)) {
+	t.Helper()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribers(all)
 		if err := h.store.Split(t.Context(), hub.TopicID(feedURL), 3); err != nil {
@@ -175,7 +181,7 @@ func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, tak
 		l := &recordingStore{Store: st, silence: silence, pos: map[int]int64{}, finished: map[int]bool{}, shards: map[int]hub.Shard{}, written: map[int64]bool{}}
 		s := &observed{harness: h, ledger: l, takes: takes, open: map[int64]time.Time{}, answered: map[int64]bool{}}
 		engine := &hub.Hub{Store: l, Fetch: h, Notify: s, Verify: h, Ask: h, Bus: event.NewBus(9), Log: h.hub.Log,
-			Options: hub.Options{MaxUnrecorded: window, MaxInFlight: atOnce}, Hint: func() {}}
+			Options: o, Hint: hint}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		if err := engine.Recover(ctx); err != nil {
@@ -206,17 +212,17 @@ func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, tak
 		}
 		again := 0
 		if silence > 0 {
-			again = window // at most one window of unanswered deliveries is repeated
+			again = limit // at most one window of unanswered deliveries is repeated
 		}
 		if n := int(engine.Live().Totals.Notified); n < all || n > all+again {
 			t.Errorf("%d notifications, want %d and at most %d repeated ones", n, all, again)
 		}
 		do(s, time.Since(s.begun))
-		if s.maxUnrecorded > window {
-			t.Errorf("%d deliveries were unrecorded at once, want at most %d", s.maxUnrecorded, window)
+		if s.maxUnrecorded > limit {
+			t.Errorf("%d deliveries were unrecorded at once, want at most %d", s.maxUnrecorded, limit)
 		}
-		if s.maxUnrecorded < window/2 {
-			t.Errorf("at most %d deliveries were unrecorded at once: too few to test a limit of %d", s.maxUnrecorded, window)
+		if s.maxUnrecorded < limit/2 {
+			t.Errorf("at most %d deliveries were unrecorded at once: too few to test a limit of %d", s.maxUnrecorded, limit)
 		}
 	})
 }
@@ -242,6 +248,16 @@ func TestNumberOfUnrecordedDeliveriesOfANodeIsBounded(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A single node has no window: two batches of 500 of each shard may be open.
+func TestNumberOfUnrecordedDeliveriesOfASingleNodeIsBoundedPerShard(t *testing.T) {
+	t.Parallel()
+	fulltest.Long(t)
+	takes := func(n int) time.Duration { return time.Duration(1+n*7919%45) * time.Millisecond }
+	deliverToShards(t, 9000, hub.Options{MaxInFlight: 2000}, nil, 3*2*500, 0, takes, func(s *observed, took time.Duration) {
+		t.Logf("at most %d unrecorded, %d checkpoints for 9000, %s", s.maxUnrecorded, s.ledger.commits, took)
+	})
 }
 
 // The store does not respond for longer than a lease. Another node may have claimed the shards,
