@@ -260,7 +260,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 	time.Sleep(r.MaxLifetime)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(r.Settle); !r.posts.enough(r.Cycles) && time.Now().Before(end) && ctx.Err() == nil; {
+	for end := time.Now().Add(r.Settle); r.Day == "" && !r.posts.enough(r.Cycles) && time.Now().Before(end) && ctx.Err() == nil; {
 		<-tick.C // a slow machine needs longer
 	}
 	stop()
