@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"html"
-	"net/url"
 	"strings"
 	"time"
 
@@ -25,14 +24,6 @@ func (p *Posts) items() itemWriter { return itemWriter{p.origin(), p.Locate} }
 func (p *Posts) Path(post Post) string { return p.items().path(post) }
 
 func (w itemWriter) path(post Post) string { return PathOf(post) }
-
-// PathOf returns the path of a post's page; see [Posts.Path].
-func PathOf(post Post) string {
-	if post.Slug == "" || post.State == ForGroups {
-		return ""
-	}
-	return "/" + post.User + post.PublishedAt.UTC().Format("/2006/01/02/") + url.PathEscape(post.Slug)
-}
 
 // Address returns the URL of a post's page; see [Posts.Path].
 func (p *Posts) Address(post Post) string { return p.items().address(post) }

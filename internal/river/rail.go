@@ -17,3 +17,9 @@ func (r *River) Rail(ctx context.Context, user string) ([]RailFeed, error) {
 	r.Init()
 	return r.Store.RiverRail(ctx, user)
 }
+
+// CountUnread counts the unread items of a user. The key of the result is the ID of the source.
+func (r *River) CountUnread(ctx context.Context, user string) (map[int64]Unread, error) {
+	r.Init()
+	return r.Store.CountUnread(ctx, user)
+}

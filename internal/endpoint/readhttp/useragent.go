@@ -1,9 +1,10 @@
 package readhttp
 
 import (
-	"cloudburst/internal/endpoint"
 	"fmt"
 	"strings"
+
+	"cloudburst/internal/endpoint"
 )
 
 // ReaderAgent returns the User-Agent for reading feeds. It contains the number of users who follow

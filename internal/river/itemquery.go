@@ -9,7 +9,34 @@ import (
 	"cloudburst/internal/river/search"
 )
 
-const maxSources = 1000
+const (
+	maxItems   = 1000 // maximum number of items per query and per call of Mark
+	maxBare    = 10_000
+	maxSources = 1000
+)
+
+// Items lists entries. The words in q.Match may contain terms that restrict the result: feed:name
+// (part of the name or URL of the source), category:name, and is:starred, is:unread or is:read.
+// Of several terms of one kind, at least one must match. Put a value of several words in quotes.
+// fault.Invalid: the search or the limit is not valid, or q has too many IDs.
+func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
+	r.Init()
+	limit := maxItems
+	if q.Bare {
+		limit = maxBare
+	}
+	switch {
+	case q.Limit < 0 || q.Limit > limit:
+		return nil, fault.New(fault.Invalid, "The limit must be from 0 to %d, not %d.", limit, q.Limit)
+	case len(q.IDs) > maxItems || len(q.Firsts) > maxItems || len(q.Sources) > maxSources:
+		return nil, fault.New(fault.Invalid, "At most %d items or feeds can be requested by their IDs.", maxItems)
+	}
+	ok, err := searcher{r}.restrict(ctx, &q)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return r.Store.Items(ctx, q)
+}
 
 // searcher converts the words of a search into conditions of an ItemQuery.
 type searcher struct{ *River }

@@ -8,34 +8,6 @@ import (
 	"cloudburst/internal/river/item"
 )
 
-const (
-	maxItems = 1000 // maximum number of items per query and per call of Mark
-	maxBare  = 10_000
-)
-
-// Items lists entries. The words in q.Match may contain terms that restrict the result: feed:name
-// (part of the name or URL of the source), category:name, and is:starred, is:unread or is:read.
-// Of several terms of one kind, at least one must match. Put a value of several words in quotes.
-// fault.Invalid: the search or the limit is not valid, or q has too many IDs.
-func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
-	r.Init()
-	limit := maxItems
-	if q.Bare {
-		limit = maxBare
-	}
-	switch {
-	case q.Limit < 0 || q.Limit > limit:
-		return nil, fault.New(fault.Invalid, "The limit must be from 0 to %d, not %d.", limit, q.Limit)
-	case len(q.IDs) > maxItems || len(q.Firsts) > maxItems || len(q.Sources) > maxSources:
-		return nil, fault.New(fault.Invalid, "At most %d items or feeds can be requested by their IDs.", maxItems)
-	}
-	ok, err := searcher{r}.restrict(ctx, &q)
-	if err != nil || !ok {
-		return nil, err
-	}
-	return r.Store.Items(ctx, q)
-}
-
 // Mark sets marks of at most 1,000 items; nil leaves a mark unchanged. It returns how many of the
 // items have the marks now. It ignores unknown items and items of feeds that the user does not
 // follow.
@@ -84,10 +56,4 @@ func (r *River) UndoAllRead(ctx context.Context, user string, to time.Time) erro
 		r.news.publish(Arrival{Marks: &item.Marks{User: user}})
 	}
 	return err
-}
-
-// CountUnread counts the unread items of a user. The key of the result is the ID of the source.
-func (r *River) CountUnread(ctx context.Context, user string) (map[int64]Unread, error) {
-	r.Init()
-	return r.Store.CountUnread(ctx, user)
 }
