@@ -24,6 +24,22 @@ const scrolled = `(async () => {
 	return true;
 })()`
 
+func TestLargeImageInANestedItemStaysWithinThePage(t *testing.T) {
+	t.Parallel()
+	p, server := start(t, conf(t)), newFeedServer(t)
+	news := posts(1, "News")
+	news[0].More = fmt.Sprintf(`<source:outline text="&lt;img src=&quot;%s/wide.png&quot; width=&quot;9000&quot; height=&quot;9000&quot;&gt;"><source:outline text="below"/></source:outline>`, server.URL)
+	p.follow("", server.feed("/nested.xml", "Nested", "", news...).url())
+	b := newTab(t, p.base)
+	for _, width := range []int64{1280, 390} {
+		b.size(width, 900)
+		b.open("/river")
+		eval[bool](b, `document.querySelectorAll(".item details").forEach((d) => { d.open = true }), true`)
+		b.until("the image is there", `document.querySelector(".inside summary img")?.complete`)
+		b.holds("the page is as wide as the window", `document.documentElement.scrollWidth <= innerWidth`)
+	}
+}
+
 func TestImagesWithoutSizesDoNotShiftThePage(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
