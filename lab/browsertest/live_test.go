@@ -280,6 +280,11 @@ func TestDatesAreInTheTimeZoneOfTheBrowser(t *testing.T) {
 	b.holds("no day is shown twice", `new Set([...document.querySelectorAll(".day")].map((d) => d.dataset.day)).size === document.querySelectorAll(".day").length`)
 }
 
+// zoneAtNoon returns the name of a time zone in which it is about noon, so that an hour ago is today.
+func zoneAtNoon() string {
+	return fmt.Sprintf("Etc/GMT%+d", time.Now().UTC().Hour()-12) // these names have the opposite sign
+}
+
 func TestTimesDoNotDependOnTheClockOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	p, server := start(t, conf(t)), newFeedServer(t)
@@ -287,6 +292,8 @@ func TestTimesDoNotDependOnTheClockOfTheBrowser(t *testing.T) {
 	id := p.follow("", feed.url()).ID
 	for _, skew := range []time.Duration{-3 * time.Hour, 3 * time.Hour, 30 * 24 * time.Hour} {
 		b := newTab(t, p.base)
+		command(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zoneAtNoon()})
+		b.open("/river") // the script of the page sends the time zone with later requests
 		command(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(`{ const now = Date.now; Date.now = () => now() + %d; }`, skew.Milliseconds())})
 		b.open(fmt.Sprint("/river?source=", id))
 		b.until("the page is live", `document.getElementById("live-text").textContent === "Live"`)
