@@ -28,6 +28,11 @@ func TestEnclosureKeepsPlayingWhileTheRiverIsRead(t *testing.T) {
 	plays("it plays")
 	b.holds("the bar names the episode", `document.getElementById("player-what").textContent === "Show, number 70 · The Show" && document.querySelector("a.play").matches(".on")`)
 	b.holds("the bar is on the screen", `(({ bottom, top }) => top > 0 && bottom <= innerHeight)(document.getElementById("player").getBoundingClientRect())`)
+	b.holds("the bar does not cover a link that gets the focus", `(link => {
+		scrollBy({ top: link.getBoundingClientRect().bottom - innerHeight + 8, behavior: "instant" })
+		link.focus()
+		return link.getBoundingClientRect().bottom <= document.getElementById("player").getBoundingClientRect().top
+	})(document.querySelector("#days .item:last-child h3 a"))`)
 	eval[bool](b, `window.same = document.querySelector("#player audio"), true`)
 
 	b.click("#older a")
