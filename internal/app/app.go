@@ -194,13 +194,13 @@ func (a *App) newClients() {
 		UserAgent: agent,
 		Timeout:   a.cfg.Hub.CallbackTimeout,
 		MaxConns:  a.inFlight() + 64,
-		IdleTotal: a.inFlight() / 4,
+		IdleTotal: a.inFlight() / 2,
 	})
 }
 
 // inFlight returns the maximum number of concurrent notifications. The default is three eighths
-// of the process's file descriptors. Idle connections get a quarter of this default, and feed
-// reads get half of it. Incoming connections get a quarter of all descriptors (see connLimiter),
+// of the process's file descriptors. Idle connections and feed reads get half of this default each.
+// Incoming connections get a quarter of all descriptors (see connLimiter),
 // and the store uses the rest.
 func (a *App) inFlight() int {
 	if n := a.cfg.Hub.MaxInFlight; n > 0 {

@@ -405,7 +405,7 @@ func TestConnectionFailuresAreIndistinguishable(t *testing.T) {
 	})
 }
 
-func TestHTTPSUsesHTTP2AndFollowsNoRedirects(t *testing.T) {
+func TestHTTPSUsesHTTP1AndFollowsNoRedirects(t *testing.T) {
 	t.Parallel()
 	type seen struct{ Proto, URI, Host, Agent, Type, Hops, Body string }
 	got := make(chan seen, 1)
@@ -431,7 +431,7 @@ func TestHTTPSUsesHTTP2AndFollowsNoRedirects(t *testing.T) {
 		if path == "" {
 			path = "/"
 		}
-		if d := cmp.Diff(seen{"HTTP/2.0", path, host, "Test/1", "text/plain", "1", "url=x"}, <-got); d != "" {
+		if d := cmp.Diff(seen{"HTTP/1.1", path, host, "Test/1", "text/plain", "1", "url=x"}, <-got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", path, d)
 		}
 	}
@@ -445,7 +445,7 @@ func TestHTTPSUsesHTTP2AndFollowsNoRedirects(t *testing.T) {
 	}
 }
 
-func TestHTTPSOverHTTP1ReusesConnectionsWithinLimits(t *testing.T) {
+func TestHTTPSReusesConnectionsWithinLimits(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -475,6 +475,59 @@ func TestHTTPSOverHTTP1ReusesConnectionsWithinLimits(t *testing.T) {
 	if r := s.Send(t.Context(), &Message{URL: srv.URL + "/headers"}); KindOf(r.Err) != TooLarge {
 		t.Errorf("giant headers: %+v", r)
 	}
+}
+
+func TestHTTPSConnectionsThatThePeerClosedAreReplacedAndSessionsResumed(t *testing.T) {
+	t.Parallel()
+	resumed := make(chan bool, 1)
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		resumed <- r.TLS.DidResume
+	}))
+	closed := make(chan struct{}, 1)
+	srv.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	srv.Config.ErrorLog = log.New(t.Output(), "", 0)
+	srv.Config.IdleTimeout = time.Millisecond // after each response the server sends close_notify and closes
+	srv.StartTLS()
+	defer srv.Close()
+	s := newTestSender(t, SenderOptions{TLSConfig: trustServer(srv)})
+	for i := range 3 {
+		if r := s.Send(t.Context(), &Message{URL: srv.URL, Body: []byte("url=x")}); !r.OK() || !r.Dialled {
+			t.Fatalf("%d: %+v", i, r)
+		}
+		if got := <-resumed; got != (i > 0) {
+			t.Errorf("send %d resumed the session: %v", i, got)
+		}
+		<-closed
+	}
+	if n := s.Idle(); n != 1 {
+		t.Errorf("%d idle connections", n)
+	}
+}
+
+func TestHTTPSPeerThatReadsNothingIsClosedAtTheTimeout(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewTLSServer(http.NotFoundHandler())
+	defer srv.Close()
+	sent, closed := make(chan struct{}), make(chan error, 1)
+	address := rawServer(t, "127.0.0.1:0", func(c net.Conn, _ int) {
+		if err := tls.Server(c, &tls.Config{Certificates: srv.TLS.Certificates}).Handshake(); err != nil {
+			closed <- err
+			return
+		}
+		<-sent
+		_, err := io.Copy(io.Discard, c)
+		closed <- err
+	})
+	s := newTestSender(t, SenderOptions{TLSConfig: trustServer(srv), Timeout: 50 * time.Millisecond})
+	if r := s.Send(t.Context(), &Message{URL: "https://" + address, Body: make([]byte, 64<<20)}); !r.Timeout || r.NotTried {
+		t.Errorf("%+v", r)
+	}
+	close(sent)
+	<-closed
 }
 
 type neverEnding byte

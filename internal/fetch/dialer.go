@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"time"
 )
@@ -61,4 +62,20 @@ func (u deadlineContext) Deadline() (time.Time, bool) {
 		return t, true
 	}
 	return u.t, true
+}
+
+// tlsConfig returns a copy of c with a session cache of the given number of sessions, which halves
+// the cost of later handshakes with a host.
+func tlsConfig(c *tls.Config, sessions int) *tls.Config {
+	if c == nil {
+		c = &tls.Config{}
+	}
+	c = c.Clone()
+	if c.ClientSessionCache == nil {
+		c.ClientSessionCache = tls.NewLRUClientSessionCache(max(64, 4*sessions))
+	}
+	if c.MinVersion == 0 {
+		c.MinVersion = tls.VersionTLS12
+	}
+	return c
 }

@@ -1,7 +1,9 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -29,11 +31,11 @@ type exchange struct {
 	bufs   net.Buffers
 }
 
-// sendPlain sends a message over plain HTTP/1.1. It uses an idle connection if there is one.
-func (s *Sender) sendPlain(ctx context.Context, m *Message, t *target) Reply {
+// sendTo sends a message to t. It uses an idle connection if there is one.
+func (s *Sender) sendTo(ctx context.Context, m *Message, t *target) Reply {
 	x := s.bufs.Get().(*exchange)
 	defer s.bufs.Put(x)
-	at := origin{t.host, t.port}
+	at := origin{t.host, t.port, t.https}
 	start := time.Now()
 	if c := s.idle.get(at, start); c != nil {
 		c.SetDeadline(s.deadline(ctx, start))
@@ -69,16 +71,27 @@ func (s *Sender) deadline(ctx context.Context, start time.Time) time.Time {
 	return d
 }
 
-// connect dials. If this machine is out of sockets, connect closes some idle connections and tries
-// once more.
+// connect dials, for https with a TLS handshake. If this machine is out of sockets, connect closes
+// some idle connections and tries once more.
 func (s *Sender) connect(ctx context.Context, t *target, start time.Time) (net.Conn, error) {
-	c, err := s.dialer.dialTarget(ctx, t, s.deadline(ctx, start))
+	deadline := s.deadline(ctx, start)
+	c, err := s.dialer.dialTarget(ctx, t, deadline)
 	if err != nil && exhausted(err) {
-		s.secure.CloseIdleConnections()
 		s.idle.shed(shedStep)
-		c, err = s.dialer.dialTarget(ctx, t, s.deadline(ctx, start))
+		c, err = s.dialer.dialTarget(ctx, t, deadline)
 	}
-	return c, err
+	if err != nil || !t.https {
+		return c, err
+	}
+	config := s.tls.Clone()
+	config.ServerName = cmp.Or(config.ServerName, t.host)
+	secure := tls.Client(c, config)
+	c.SetDeadline(deadline)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return secure, nil
 }
 
 // exchange sends m over c and reads the response. It closes c or returns it to the pool. stale
@@ -92,7 +105,7 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 	keep := false
 	defer func() {
 		if !stop() || !keep {
-			c.Close()
+			c.end(r.Err)
 		}
 	}()
 	wrote := x.write(c, m, t, s.opts.UserAgent)

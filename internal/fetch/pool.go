@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"crypto/tls"
 	"net"
 	"strings"
 	"sync"
@@ -8,13 +9,14 @@ import (
 	"time"
 )
 
-// origin identifies the server of a plain connection.
+// origin identifies the server of a connection.
 type origin struct {
-	host string
-	port uint16
+	host  string
+	port  uint16
+	https bool
 }
 
-// conn is a connection of the plain sender.
+// conn is a connection of the sender.
 type conn struct {
 	net.Conn
 	at      origin
@@ -29,6 +31,9 @@ type conn struct {
 
 func newConn(c net.Conn, at origin) *conn {
 	k := &conn{Conn: c, at: at}
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
 	if sc, ok := c.(syscall.Conn); ok {
 		if raw, err := sc.SyscallConn(); err == nil {
 			k.raw = raw
@@ -36,6 +41,16 @@ func newConn(c net.Conn, at origin) *conn {
 		}
 	}
 	return k
+}
+
+// end closes the connection. After an error it does not send TLS's closing alert, because a peer
+// that does not read would delay it.
+func (c *conn) end(err error) {
+	if secure, ok := c.Conn.(*tls.Conn); ok && err != nil {
+		secure.NetConn().Close()
+		return
+	}
+	c.Close()
 }
 
 // usable reports whether an idle connection is still open and has no unrequested data. The check

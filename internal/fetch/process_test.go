@@ -4,9 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -43,6 +50,14 @@ func runReceiver() {
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	fmt.Println(port)
+	if pair := os.Getenv("FETCH_TEST_TLS"); pair != "" {
+		certificate, err := tls.X509KeyPair([]byte(pair), []byte(pair))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{certificate}})
+	}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -83,10 +98,34 @@ func answerRequests(c net.Conn) {
 	}
 }
 
-func startReceiver(tb testing.TB) (port string) {
+// startSecureReceiver is like startReceiver, over TLS. It returns the certificates to trust.
+func startSecureReceiver(tb testing.TB) (port string, roots *x509.CertPool) {
+	tb.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	pair := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	roots = x509.NewCertPool()
+	roots.AppendCertsFromPEM(pair)
+	pair = append(pair, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...)
+	return startReceiver(tb, "FETCH_TEST_TLS="+string(pair)), roots
+}
+
+// startReceiver starts a receiver with the given environment and returns its port.
+func startReceiver(tb testing.TB, env ...string) (port string) {
 	tb.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "FETCH_TEST_ROLE=receiver")
+	cmd.Env = append(append(os.Environ(), "FETCH_TEST_ROLE=receiver"), env...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		tb.Fatal(err)

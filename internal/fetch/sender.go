@@ -5,22 +5,20 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
-	"net/http"
 	"sync"
 	"time"
 )
 
 // SenderOptions configure a [Sender]. Zero fields mean the default in brackets.
 //
-// A Sender uses at most MaxConns + 2 × IdleTotal sockets, plus one for each name that is being
-// resolved.
+// A Sender uses at most MaxConns + IdleTotal sockets, plus one for each name that is being resolved.
 type SenderOptions struct {
 	Guard         *Guard        // which addresses are allowed [the public internet]
 	UserAgent     string        // header User-Agent [none is sent]
 	Timeout       time.Duration // time limit for one send, from the dial to the end of the response [15 s]
 	MaxConns      int           // maximum number of concurrent sends; further sends wait [1024]
 	IdlePerOrigin int           // maximum number of idle connections to one host and port [4]; negative: none
-	IdleTotal     int           // maximum number of idle plain connections in total, and the same number of https connections [256]; negative: none
+	IdleTotal     int           // maximum number of idle connections in total [256]; negative: none
 	IdleTimeout   time.Duration // time after which an idle connection is closed [30 s]
 	Bucket        time.Duration // interval for Message.Padded [250 ms]; negative: none
 	Resolver      *net.Resolver // resolver for names [the resolver of package net, never the C library's]
@@ -41,14 +39,13 @@ func (o SenderOptions) withDefaults() SenderOptions {
 	return o
 }
 
-// Sender sends notifications, many at once. It follows no redirect. Plain HTTP uses a small
-// HTTP/1.1 writer and parser over reused connections; https uses net/http, with HTTP/2 and TLS
-// session resumption.
+// Sender sends notifications, many at once, over reused connections. It follows no redirect. It has
+// a small HTTP/1.1 writer and parser of its own, also for https, which resumes TLS sessions.
 type Sender struct {
 	opts   SenderOptions
 	dialer *dialer
+	tls    *tls.Config
 	idle   pool
-	secure *http.Transport
 	slots  chan struct{}
 	bufs   sync.Pool // contains *exchange
 }
@@ -60,10 +57,11 @@ func NewSender(o SenderOptions) *Sender {
 		opts:   o,
 		dialer: newDialer(o.Guard, o.Resolver, o.Dial),
 		idle:   pool{perOrigin: o.IdlePerOrigin, total: o.IdleTotal, timeout: o.IdleTimeout},
+		tls:    tlsConfig(o.TLSConfig, o.IdleTotal),
 		slots:  make(chan struct{}, max(1, o.MaxConns)),
 	}
+	s.tls.NextProtos = []string{"http/1.1"}
 	s.bufs.New = func() any { return new(exchange) }
-	s.secure = secureTransport(s.dialer, o)
 	return s
 }
 
@@ -104,10 +102,7 @@ func (s *Sender) send(ctx context.Context, m *Message) Reply {
 		return Reply{NotTried: true, Err: withURL(fail(Ours, err), m.URL)}
 	}
 	defer func() { <-s.slots }()
-	if t.https {
-		return s.sendSecure(ctx, m, &t)
-	}
-	return s.sendPlain(ctx, m, &t)
+	return s.sendTo(ctx, m, &t)
 }
 
 // acquireSlot waits for one of MaxConns slots.
@@ -128,7 +123,7 @@ func (s *Sender) acquireSlot(ctx context.Context) error {
 	}
 }
 
-// Idle returns the current number of idle plain connections.
+// Idle returns the current number of idle connections.
 func (s *Sender) Idle() int {
 	s.idle.mu.Lock()
 	defer s.idle.mu.Unlock()
@@ -136,17 +131,11 @@ func (s *Sender) Idle() int {
 }
 
 // CloseIdle closes the idle connections to free their sockets.
-func (s *Sender) CloseIdle() {
-	s.idle.shed(1 << 30)
-	s.secure.CloseIdleConnections()
-}
+func (s *Sender) CloseIdle() { s.idle.shed(1 << 30) }
 
 // Close closes the idle connections. Sends in progress continue, and their connections close after
 // use.
-func (s *Sender) Close() {
-	s.idle.close()
-	s.secure.CloseIdleConnections()
-}
+func (s *Sender) Close() { s.idle.close() }
 
 // failed converts a network error to a Reply.
 func (s *Sender) failed(ctx context.Context, m *Message, err error) Reply {

@@ -3,6 +3,7 @@ package fetch
 import (
 	"net"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -228,4 +229,26 @@ func (t *target) address() string {
 		host = t.ip.String()
 	}
 	return net.JoinHostPort(host, strconv.Itoa(int(t.port)))
+}
+
+// url returns t as a URL for net/http. Its form makes net/http send path and query unchanged.
+func (t *target) url() *url.URL {
+	u := &url.URL{Scheme: "http", Host: t.shown}
+	if t.https {
+		u.Scheme = "https"
+	}
+	path := t.path
+	if path == "" || path[0] != '/' {
+		path = "/" + path
+	}
+	if len(path) > 1 && path[1] == '/' {
+		// The path begins with two slashes. In the field Opaque, net/http would take its first segment
+		// for a host, so use the field Path, which preserves almost all bytes.
+		if v, err := url.ParseRequestURI(path[1:]); err == nil {
+			u.Path, u.RawPath, u.RawQuery, u.ForceQuery = "/"+v.Path, "/"+v.EscapedPath(), v.RawQuery, v.ForceQuery
+			return u
+		}
+	}
+	u.Opaque = path
+	return u
 }
