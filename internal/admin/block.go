@@ -89,8 +89,9 @@ func topicKey(u url.URL) string {
 	return u.String()
 }
 
-// AddBlock blocks a host, network or topic at once, on every node. fault.Invalid: the value or the
-// reason is not valid; fault.TooMany: there are too many blocks.
+// AddBlock blocks a host, network or topic: at once on this node, and on other nodes at their next
+// Load. fault.Invalid: the value or the reason is not valid; fault.TooMany: there are too many
+// blocks.
 func (a *Admin) AddBlock(ctx context.Context, by Actor, given, reason string) (Block, error) {
 	kind, value, err := ParseBlock(given)
 	if err != nil {

@@ -25,8 +25,9 @@ type Override struct {
 	ChangedBy   string // name of the user; "": the operator
 }
 
-// SetSetting changes a setting at once, on every node and across restarts. fault.NotFound: the
-// setting cannot be changed at run time; fault.Invalid: the value is not valid.
+// SetSetting changes a setting, also across restarts: at once on this node, and on other nodes at
+// their next Load. fault.NotFound: the setting cannot be changed at run time; fault.Invalid: the
+// value is not valid.
 func (a *Admin) SetSetting(ctx context.Context, by Actor, name, value string) error {
 	s, ok := a.Settings[name]
 	if !ok {

@@ -165,14 +165,19 @@ func (s *bareSecure) close() {
 // compare alternates between both in rounds of some thousand calls, so that other load
 // affects both equally.
 func compare(b *testing.B, ours, theirs func(int) error) {
-	loop(b, 2000, ours)
-	loop(b, 2000, theirs)
+	compareLoops(b, func(n int) (wall, work float64) { return loop(b, n, ours) }, func(n int) (wall, work float64) { return loop(b, n, theirs) })
+}
+
+// compareLoops is like compare for two functions that make n calls.
+func compareLoops(b *testing.B, ours, theirs func(n int) (wall, work float64)) {
+	ours(2000)
+	theirs(2000)
 	var w, c, hw, hc float64
 	slots := 0
 	for b.Loop() {
-		x, y := loop(b, 4000, ours)
+		x, y := ours(4000)
 		w, c = w+x, c+y
-		x, y = loop(b, 4000, theirs)
+		x, y = theirs(4000)
 		hw, hc = hw+x, hc+y
 		slots++
 	}

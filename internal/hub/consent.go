@@ -23,23 +23,6 @@ const (
 	refusedEvery              = time.Minute // time after which one more refusal is allowed
 )
 
-// admitRegistration counts a registration of n feeds as n requests, because each feed causes a read
-// and a verification.
-func (h registering) admitRegistration(r Registration, feeds int, now time.Time) error {
-	if !r.Source.IsValid() {
-		return nil
-	}
-	for range feeds {
-		if wait, ok := h.sourceLimit.Take(limit.Network(r.Source), now); !ok {
-			return tooMany(wait, "Too many requests from your network; please wait %s and register again.", wait)
-		}
-	}
-	if wait := h.refusedCallbacks.Wait(callbackKey(r.Source, r.Callback), now); r.Challenge && wait > 0 {
-		return tooMany(wait, "%s has not agreed to the registrations that came from your network; please wait %s and register again.", text.Host(r.Callback), wait)
-	}
-	return nil
-}
-
 // consent verifies the callback. If a domain was named, it sends a challenge for each feed;
 // otherwise it makes one test call with the first readable feed. It returns the refusals by feed.
 //

@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/limit"
 	"cloudburst/internal/text"
 )
 
@@ -463,4 +464,21 @@ func (h *Hub) Import(ctx context.Context, list []SubscriptionInfo) (added int, e
 	}
 	sweeping{h}.forgetCounts()
 	return added, h.record(ctx, event.Event{Kind: event.KindSystem, OK: true, Text: fmt.Sprintf("Imported %s.", text.Plural(added, "subscription"))})
+}
+
+// admitRegistration counts a registration of n feeds as n requests, because each feed causes a read
+// and a verification.
+func (h registering) admitRegistration(r Registration, feeds int, now time.Time) error {
+	if !r.Source.IsValid() {
+		return nil
+	}
+	for range feeds {
+		if wait, ok := h.sourceLimit.Take(limit.Network(r.Source), now); !ok {
+			return tooMany(wait, "Too many requests from your network; please wait %s and register again.", wait)
+		}
+	}
+	if wait := h.refusedCallbacks.Wait(callbackKey(r.Source, r.Callback), now); r.Challenge && wait > 0 {
+		return tooMany(wait, "%s has not agreed to the registrations that came from your network; please wait %s and register again.", text.Host(r.Callback), wait)
+	}
+	return nil
 }

@@ -35,7 +35,6 @@
 package micropub
 
 import (
-	"slices"
 	"strings"
 
 	"cloudburst/internal/text"
@@ -155,86 +154,4 @@ func (r *Request) command(name string, values []Value) {
 		r.Commands = Properties{}
 	}
 	r.Commands[name] = append(r.Commands[name], values...)
-}
-
-// Properties are lists of values by property name.
-type Properties map[string][]Value
-
-// First returns the first value of a property, or the zero Value.
-func (p Properties) First(name string) Value {
-	if v := p[name]; len(v) > 0 {
-		return v[0]
-	}
-	return Value{}
-}
-
-// Text returns the first value of a property as text, or "".
-func (p Properties) Text(name string) string { return p.First(name).String() }
-
-// Texts returns the values of a property as text, without empty ones.
-func (p Properties) Texts(name string) []string {
-	var list []string
-	for _, v := range p[name] {
-		if s := v.String(); s != "" {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// Has reports whether a property has at least one value.
-func (p Properties) Has(name string) bool { return len(p[name]) > 0 }
-
-// Only returns the properties with the given names, or all properties if there are no
-// names.
-func (p Properties) Only(names ...string) Properties {
-	if len(names) == 0 {
-		return p
-	}
-	out := Properties{}
-	for name, values := range p {
-		if slices.Contains(names, name) {
-			out[name] = values
-		}
-	}
-	return out
-}
-
-// Apply returns a copy of p with the changes of an update. Values that are [Value.Equal] to
-// a value of Remove are removed. A property without values is removed.
-//
-// spec:micropub-2017#update-replace
-// spec:micropub-2017#update-add
-// spec:micropub-2017#update-remove
-func (r *Request) Apply(p Properties) Properties {
-	out := Properties{}
-	for name, values := range p {
-		out[name] = slices.Clone(values)
-	}
-	for name, values := range r.Replace {
-		out[name] = slices.Clone(values)
-	}
-	for name, values := range r.Remove {
-		out[name] = slices.DeleteFunc(out[name], func(v Value) bool { return slices.ContainsFunc(values, v.Equal) })
-	}
-	for name, values := range r.Add {
-		out[name] = append(out[name], values...)
-	}
-	for _, name := range r.RemoveAll {
-		delete(out, name)
-	}
-	for name, values := range out {
-		if len(values) == 0 {
-			delete(out, name)
-		}
-	}
-	return out
-}
-
-// Touches reports whether an update changes a property.
-func (r *Request) Touches(name string) bool {
-	_, a := r.Replace[name]
-	_, b := r.Add[name]
-	_, c := r.Remove[name]
-	return a || b || c || slices.Contains(r.RemoveAll, name)
 }

@@ -261,7 +261,7 @@ func TestResponseToCNWSNotificationDecidesRetryOrRemoval(t *testing.T) {
 		{"404", fetch.Reply{Status: 404}, hub.Reply{Gone: true, Text: "The callback answered 404 Not Found." + ends}},
 		{"410", fetch.Reply{Status: 410}, hub.Reply{Gone: true, Text: "The callback answered 410 Gone: it wants no more notifications."}},
 		{"500 with true", fetch.Reply{Status: 500, Body: yes}, hub.Reply{Gone: true, Text: "The callback answered 500 Internal Server Error." + ends}},
-		{"redirect", fetch.Reply{Status: 301, Location: "https://agg.example:5337/"}, hub.Reply{Gone: true, Text: "The callback answered 301 Moved Permanently; notifications do not follow redirects, so register the URL of the redirect." + ends}},
+		{"redirect", fetch.Reply{Status: 301, Location: "https://agg.example:5337/"}, hub.Reply{Gone: true, Text: "The callback answered 301 Moved Permanently, and this redirect was not followed: register the URL that it leads to." + ends}},
 		{"busy", fetch.Reply{Status: 503, RetryAfter: "120"}, hub.Reply{RetryAfter: 2 * time.Minute, Text: "The callback answered 503 Service Unavailable."}},
 		{"slowly", fetch.Reply{Status: 429}, hub.Reply{Text: "The callback answered 429 Too Many Requests."}},
 		{"nothing", fetch.Reply{Status: 204}, hub.Reply{Text: odd}},

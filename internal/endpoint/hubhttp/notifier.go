@@ -178,8 +178,8 @@ func failureText(r *fetch.Reply) string {
 		return unanswered
 	case r.Status == http.StatusGone:
 		return "The callback answered 410 Gone: it wants no more notifications."
-	case r.Status >= 300 && r.Status <= 399:
-		return "The callback answered " + wirehttp.StatusText(r.Status) + "; notifications do not follow redirects, so register the URL of the redirect."
+	case r.Status >= 300 && r.Status <= 399 && r.Status != http.StatusNotModified && r.Location != "":
+		return "The callback answered " + wirehttp.StatusText(r.Status) + ", and this redirect was not followed: register the URL that it leads to."
 	}
 	return "The callback answered " + wirehttp.StatusText(r.Status) + "."
 }

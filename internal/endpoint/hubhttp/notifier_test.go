@@ -95,7 +95,7 @@ func TestResponseToNotificationDecidesRetryOrSuccess(t *testing.T) {
 		{"299", fetch.Reply{Status: 299}, hub.Reply{OK: true}},
 		{"410", fetch.Reply{Status: 410}, hub.Reply{Gone: true, Text: "The callback answered 410 Gone: it wants no more notifications."}},
 		{"500", fetch.Reply{Status: 500, Took: 3}, hub.Reply{Took: 3, Text: "The callback answered 500 Internal Server Error."}},
-		{"304", fetch.Reply{Status: 304}, hub.Reply{Text: "The callback answered 304 Not Modified; notifications do not follow redirects, so register the URL of the redirect."}},
+		{"304", fetch.Reply{Status: 304}, hub.Reply{Text: "The callback answered 304 Not Modified."}},
 		{"odd", fetch.Reply{Status: 799}, hub.Reply{Text: "The callback answered 799."}},
 		{"wait", fetch.Reply{Status: 503, RetryAfter: "120"}, hub.Reply{RetryAfter: 2 * time.Minute, Text: "The callback answered 503 Service Unavailable."}},
 		{"wait until", fetch.Reply{Status: 429, RetryAfter: "Fri, 16 Oct 2009 12:01:00 GMT"}, hub.Reply{RetryAfter: time.Minute, Text: "The callback answered 429 Too Many Requests."}},

@@ -136,9 +136,9 @@ func TestErrorStatesWhyARedirectIsNotFollowed(t *testing.T) {
 		{"https://agg.example/cb", "http://agg.example/x", 302, insecureRedirect},
 		{"http://agg.example/cb", "/own", 302, redirectsHere},
 		{"http://agg.example/cb", "/never", 302, redirectsAway},
-		{"http://agg.example/cb", "/x", 300, "The callback answered 300 Multiple Choices;"},
-		{"http://agg.example/cb", "/x", 303, "The callback answered 303 See Other;"},
-		{"http://agg.example/cb", "/x", 304, "The callback answered 304 Not Modified;"},
+		{"http://agg.example/cb", "/x", 300, "The callback answered 300 Multiple Choices, and this redirect was not followed: register"},
+		{"http://agg.example/cb", "/x", 303, "The callback answered 303 See Other, and this redirect was not followed: register"},
+		{"http://agg.example/cb", "/x", 304, "The callback answered 304 Not Modified."},
 	} {
 		n := newMoving(map[string]string{c.callback: c.location})
 		n.status[c.callback] = c.status
