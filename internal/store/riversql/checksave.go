@@ -30,14 +30,20 @@ func (s *sourceStore) SaveCheck(ctx context.Context, saved river.Saved) (bool, e
 	if err != nil {
 		return false, err
 	}
-	if err := v.match(ctx, s.db); err != nil {
-		return false, err
+	if s.filtered.Load() {
+		if err := v.match(ctx, s.db); err != nil {
+			return false, err
+		}
 	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) { return v.write(ctx, c) })
+	done, err := sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) { return v.write(ctx, c) })
+	if len(v.filters.matches) > 0 {
+		s.filtered.Store(true)
+	}
+	return done, err
 }
 
 func packSaved(saved river.Saved) (*saving, error) {
-	v := &saving{Saved: saved}
+	v := &saving{Saved: saved, filters: newFiltering()}
 	var err error
 	if v.state, v.details, err = packSource(&v.Source); err != nil {
 		return nil, err

@@ -33,9 +33,13 @@ func rulesFor(ctx context.Context, c sqldb.Conn, source int64) ([]filter.Rule, e
 				WHERE m.reader = f.reader AND m.category = f.category AND m.source_id = $1)) ORDER BY f.reader, f.position, f.id`, source))
 }
 
-// match compares the items of a check with the rules of the source's followers.
+func newFiltering() filtering {
+	return filtering{matches: map[ruleKey][]bool{}, budget: filter.Budget{Left: filter.CheckBudget}}
+}
+
+// match compares the items of a check with the rules of the source's followers, before the
+// transaction. As long as no rule applied to any check, runFilters alone looks for rules.
 func (v *saving) match(ctx context.Context, db *sqldb.DB) error {
-	v.filters = filtering{matches: map[ruleKey][]bool{}, budget: filter.Budget{Left: filter.CheckBudget}}
 	if len(v.Put) == 0 {
 		return nil
 	}

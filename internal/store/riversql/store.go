@@ -3,6 +3,8 @@
 package riversql
 
 import (
+	"sync/atomic"
+
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqldb"
 )
@@ -20,8 +22,11 @@ type Store struct {
 }
 
 type (
-	sourceStore struct{ db *sqldb.DB }
-	itemStore   struct {
+	sourceStore struct {
+		db       *sqldb.DB
+		filtered *atomic.Bool // a rule of a filter applied to an earlier check
+	}
+	itemStore struct {
 		db    *sqldb.DB
 		words Words // search syntax of the database
 	}
@@ -33,5 +38,5 @@ type (
 
 // New returns a store that uses db and the given search syntax.
 func New(db *sqldb.DB, words Words) *Store {
-	return &Store{sourceStore{db}, itemStore{db, words}, subscriptionStore{db}, readingListStore{db}, forwardingStore{db}, filterStore{db}}
+	return &Store{sourceStore{db, new(atomic.Bool)}, itemStore{db, words}, subscriptionStore{db}, readingListStore{db}, forwardingStore{db}, filterStore{db}}
 }
