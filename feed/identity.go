@@ -1,6 +1,9 @@
 package feed
 
-import "hash/fnv"
+import (
+	"hash/fnv"
+	"strings"
+)
 
 // hashed reports whether an ID with this origin is a hash of texts of the item.
 func (from IDFrom) hashed() bool { return from == FromTitleDate || from == FromContent }
@@ -112,4 +115,27 @@ func digest(parts ...string) string {
 		b[2*i], b[2*i+1] = hex[c>>4], hex[c&15]
 	}
 	return "hash:" + string(b[:])
+}
+
+// guid reads the guid of an item or the id of Atom. A guid is also the URL of the item unless
+// isPermaLink is false.
+func (p *parser) guid(s *slots) {
+	perma, given := p.r.Attr("ispermalink")
+	isLink := !given || strings.EqualFold(strings.TrimSpace(perma), "true")
+	guid := p.r.Local == "guid" || p.r.Local == "id" && !p.atom
+	v := unfolded(p.leaf())
+	if v == "" {
+		return
+	}
+	if isLink {
+		v = p.url(v)
+	}
+	if *s.id != v {
+		p.keepText(s.names.id, *s.id)
+	}
+	*s.id, s.names.id = v, p.r.Name
+	if s.level == ofItem {
+		p.item.IDFrom = FromID
+		p.item.PermaLink = guid && isLink && (given || isWeb(v))
+	}
 }

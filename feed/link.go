@@ -155,29 +155,6 @@ func unfolded(s string) string {
 	return b.String()
 }
 
-// guid reads the guid of an item or the id of Atom. A guid is also the URL of the item unless
-// isPermaLink is false.
-func (p *parser) guid(s *slots) {
-	perma, given := p.r.Attr("ispermalink")
-	isLink := !given || strings.EqualFold(strings.TrimSpace(perma), "true")
-	guid := p.r.Local == "guid" || p.r.Local == "id" && !p.atom
-	v := unfolded(p.leaf())
-	if v == "" {
-		return
-	}
-	if isLink {
-		v = p.url(v)
-	}
-	if *s.id != v {
-		p.keepText(s.names.id, *s.id)
-	}
-	*s.id, s.names.id = v, p.r.Name
-	if s.level == ofItem {
-		p.item.IDFrom = FromID
-		p.item.PermaLink = guid && isLink && (given || isWeb(v))
-	}
-}
-
 func isWeb(s string) bool {
 	const plain, safe = "http://", "https://"
 	return strings.HasPrefix(s, plain) || strings.HasPrefix(s, safe) ||

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -209,4 +210,37 @@ func (h *hasher) check(ctx context.Context, password string, with passwordHash, 
 // outdated reports whether the parameters of a hash differ from the parameters of new hashes.
 func (h *hasher) outdated(with passwordHash) bool {
 	return with.passes != h.passes || with.memory != h.memory
+}
+
+// SetPassword sets a user's password and ends the user's sessions. Errors: those of Add, and
+// fault.NotFound (the user does not exist).
+func (a *Accounts) SetPassword(ctx context.Context, name, password string) error {
+	u, err := a.User(ctx, name)
+	if err != nil {
+		return err
+	}
+	_, err = a.setPassword(ctx, u, password, time.Time{})
+	return err
+}
+
+// ChangePassword is like SetPassword for the user u that Check has returned. It returns the updated
+// user. fault.Conflict: the password has changed since Check.
+func (a *Accounts) ChangePassword(ctx context.Context, u User, password string) (User, error) {
+	return a.setPassword(ctx, u, password, u.PasswordAt)
+}
+
+func (a *Accounts) setPassword(ctx context.Context, u User, password string, was time.Time) (User, error) {
+	a.init()
+	password, err := newPassword(u.Name, password)
+	if err != nil {
+		return User{}, err
+	}
+	hash, err := a.hasher.make(ctx, password)
+	if err != nil {
+		return User{}, err
+	}
+	if u.PasswordAt, err = a.Store.SetUserPassword(ctx, u.Name, hash, stamp(a.now()), was); err != nil {
+		return User{}, err
+	}
+	return u, nil
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Normal returns the canonical spelling under which an http or https URL is stored. It has a
+// Normal returns the canonical spelling under which the river stores an http or https URL. It has a
 // lowercase scheme, a lowercase ASCII host, no user name, no default port, no fragment, and a path
 // of at least "/". Invalid bytes in path and query (spaces, quotes, non-ASCII) are percent-encoded;
 // all other bytes are preserved. The error is an *Error of kind BadURL, whose Text states what is

@@ -1,0 +1,62 @@
+package render
+
+import (
+	"strings"
+
+	"cloudburst/feed"
+)
+
+// madeTitle returns the first words of an item, for formats that require a title.
+func (w *writer) madeTitle(it *feed.Item, texts ...*feed.Text) string {
+	if title := w.titleWords(texts...); title != "" {
+		return titleText(&feed.Text{Value: title})
+	}
+	if it.Link != "" {
+		return it.Link
+	}
+	return it.ID
+}
+
+// titleWords returns the first words of an item's texts, as the title of an item that has none. It
+// returns "" if the texts contain no words.
+func (w *writer) titleWords(texts ...*feed.Text) string {
+	w.warn("title-made", "title", titleOf(w.format), " requires a title, and the item has none; its first words are used.")
+	for _, t := range texts {
+		if t != nil {
+			if s := FirstWords(asWords(t), TitleLength); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// madeLink returns a URL for an item without a link, for formats that require one.
+func (w *writer) madeLink(it *feed.Item) string {
+	w.warn("link-made", "link", titleOf(w.format), " requires a link, and the item has none; the nearest URL is used.")
+	return w.nearest(it)
+}
+
+// nearest returns the URL of a file of the item or, if it has none, the page of the feed with a
+// fragment that is unique for the item.
+func (w *writer) nearest(it *feed.Item) string {
+	if it.PermaLink && isWeb(it.ID) && validIRI(it.ID) {
+		return w.quietly(it.ID)
+	}
+	if len(it.Enclosures) > 0 {
+		if link := w.quietly(it.Enclosures[0].URL); link != "" {
+			return link
+		}
+	}
+	page := w.quietly(w.f.Link)
+	if page == "" {
+		page = w.quietly(w.self())
+	}
+	if page == "" {
+		return w.madeAddress(it.ID)
+	}
+	if it.ID == "" || strings.IndexByte(page, '#') >= 0 {
+		return page
+	}
+	return page + "#" + strings.NewReplacer("#", "%23", "[", "%5B", "]", "%5D").Replace(escapeIRI(it.ID, true))
+}
