@@ -93,7 +93,7 @@ func verify(ctx context.Context, conn driver.Conn) error {
 
 // pragmas returns the settings of a connection. Memory mapping stays off: with it, a read error
 // would raise a signal that ends the program, instead of an error that can be handled. A transaction
-// may exceed the writer's cache, up to 64 MiB, because writing pages early and once more at the
+// may exceed the writer's cache, up to 24 MiB, because writing pages early and once more at the
 // commit costs a fifth of the writes of a large import.
 func (c *connector) pragmas() []string {
 	all := []string{"busy_timeout = 5000", "foreign_keys = ON", "temp_store = MEMORY"}
@@ -106,7 +106,7 @@ func (c *connector) pragmas() []string {
 		return append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -8192", "query_only = ON")
 	}
 	all = append(all, "journal_mode = WAL", "synchronous = FULL", "cache_size = -8192",
-		"cache_spill = 16384", "wal_autocheckpoint = 8000", "journal_size_limit = 67108864")
+		"cache_spill = 6144", "wal_autocheckpoint = 8000", "journal_size_limit = 67108864")
 	if c.maxPages > 0 {
 		all = append(all, fmt.Sprintf("max_page_count = %d", c.maxPages))
 	}
