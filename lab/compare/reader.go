@@ -54,7 +54,7 @@ func (o Options) ourReader(ctx context.Context, dir string) (*reader, error) {
 	}
 	r.refresh = func(ctx context.Context) error {
 		got, err := river.RefreshSources(ctx)
-		if err == nil && got.Due != got.Sources {
+		if err == nil && got.Due < o.Feeds { // the river also follows the test feed, which may have been read just now
 			err = fmt.Errorf("only %d of %d feeds may be read again", got.Due, got.Sources)
 		}
 		return err
