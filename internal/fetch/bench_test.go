@@ -48,11 +48,7 @@ func loop(b *testing.B, n int, do func(i int) error) (wall, work float64) {
 // divided by the figure of Sender: 1.4 means that Sender makes 1.4 times as many sends in the same
 // time.
 func BenchmarkSendNotification(b *testing.B) {
-	port := startReceiver(b)
-	urls := make([]string, 1000)
-	for i := range urls {
-		urls[i] = fmt.Sprintf("http://127.%d.%d.%d:%s/notify/%d?x=y", 1+i%3, i/250, 1+i%250, port, i)
-	}
+	urls := hostURLs(startReceiver(b))
 	for _, fresh := range []bool{false, true} {
 		name := map[bool]string{false: "kept", true: "new"}[fresh]
 		b.Run(name, func(b *testing.B) {
@@ -60,20 +56,32 @@ func BenchmarkSendNotification(b *testing.B) {
 			defer s.Close()
 			ctx, cancel := context.WithCancel(b.Context())
 			defer cancel()
-			body := []byte("url=x")
-			header := []string{"X-Hub-Hops", "1"}
-			ours := func(i int) error {
-				r := s.Send(ctx, &Message{URL: urls[i%1000], ContentType: "application/x-www-form-urlencoded", Header: header, Body: body})
-				if !r.OK() {
-					return fmt.Errorf("%d %w", r.Status, r.Err)
-				}
-				return nil
-			}
 			tr := tunedTransport(fresh)
 			defer tr.CloseIdleConnections()
-			theirs := func(i int) error { return postWith(ctx, tr, urls[i%1000], body) }
-			compare(b, ours, theirs)
+			theirs := func(i int) error { return postWith(ctx, tr, urls[i%1000], []byte("url=x")) }
+			compare(b, sendingTo(ctx, s, urls), theirs)
 		})
+	}
+}
+
+// hostURLs returns URLs of 1,000 hosts, all of them the receiver on port.
+func hostURLs(port string) []string {
+	urls := make([]string, 1000)
+	for i := range urls {
+		urls[i] = fmt.Sprintf("http://127.%d.%d.%d:%s/notify/%d?x=y", 1+i%3, i/250, 1+i%250, port, i)
+	}
+	return urls
+}
+
+// sendingTo returns a function that sends notification i to one of urls.
+func sendingTo(ctx context.Context, s *Sender, urls []string) func(i int) error {
+	body, header := []byte("url=x"), []string{"X-Hub-Hops", "1"}
+	return func(i int) error {
+		r := s.Send(ctx, &Message{URL: urls[i%len(urls)], ContentType: "application/x-www-form-urlencoded", Header: header, Body: body})
+		if !r.OK() {
+			return fmt.Errorf("%d %w", r.Status, r.Err)
+		}
+		return nil
 	}
 }
 
@@ -99,18 +107,10 @@ func BenchmarkSendSecure(b *testing.B) {
 			defer s.Close()
 			ctx, cancel := context.WithCancel(b.Context())
 			defer cancel()
-			url := "https://127.0.0.1:" + port + "/notify?x=y"
-			ours := func(int) error {
-				r := s.Send(ctx, &Message{URL: url, ContentType: "application/x-www-form-urlencoded", Body: []byte("url=x")})
-				if !r.OK() {
-					return fmt.Errorf("%d %w", r.Status, r.Err)
-				}
-				return nil
-			}
 			bare := bareSecure{address: "127.0.0.1:" + port, config: s.tls.Clone(), idle: make(chan *tls.Conn, 64), keep: way == "kept"}
 			bare.config.ServerName = "127.0.0.1"
 			defer bare.close()
-			compare(b, ours, func(int) error { return bare.send(ctx) })
+			compare(b, sendingTo(ctx, s, []string{"https://127.0.0.1:" + port + "/notify?x=y"}), func(int) error { return bare.send(ctx) })
 		})
 	}
 }
@@ -141,7 +141,7 @@ func (s *bareSecure) send(ctx context.Context) error {
 		}
 		c = tls.Client(plain, s.config)
 	}
-	const request = "POST /notify?x=y HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: Bench/1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5\r\n\r\nurl=x"
+	const request = "POST /notify?x=y HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: Bench/1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5\r\nX-Hub-Hops: 1\r\n\r\nurl=x"
 	if _, err := io.WriteString(c, request); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"strconv"
 	"sync"
@@ -17,21 +16,12 @@ import (
 func BenchmarkSendEpoll(b *testing.B) {
 	port := startReceiver(b)
 	number, _ := strconv.Atoi(port)
-	urls := make([]string, 1000)
-	for i := range urls {
-		urls[i] = fmt.Sprintf("http://127.%d.%d.%d:%s/notify?x=y", 1+i%3, i/250, 1+i%250, port)
-	}
+	urls := hostURLs(port)
 	for _, fresh := range []bool{false, true} {
 		b.Run(map[bool]string{false: "kept", true: "new"}[fresh], func(b *testing.B) {
 			s := NewSender(SenderOptions{Guard: loopback(), UserAgent: "Bench/1", IdleTotal: idleFor(fresh), MaxConns: 256})
 			defer s.Close()
-			ours := func(i int) error {
-				r := s.Send(b.Context(), &Message{URL: urls[i%1000], ContentType: "application/x-www-form-urlencoded", Body: []byte("url=x")})
-				if !r.OK() {
-					return fmt.Errorf("%d %w", r.Status, r.Err)
-				}
-				return nil
-			}
+			ours := sendingTo(b.Context(), s, urls)
 			loops := make([]*eventLoop, runtime.GOMAXPROCS(0))
 			for i := range loops {
 				loops[i] = newEventLoop(b, number, 1000/len(loops), fresh)
@@ -82,7 +72,7 @@ func newEventLoop(b *testing.B, port, hosts int, fresh bool) *eventLoop {
 func (l *eventLoop) run(n int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	const request = "POST /notify?x=y HTTP/1.1\r\nHost: 127.1.0.1:12345\r\nUser-Agent: Bench/1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5\r\n\r\nurl=x"
+	const request = "POST /notify?x=y HTTP/1.1\r\nHost: 127.1.0.1:12345\r\nUser-Agent: Bench/1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5\r\nX-Hub-Hops: 1\r\n\r\nurl=x"
 	out, in := []byte(request), make([]byte, 2048)
 	events := make([]syscall.EpollEvent, 64)
 	started, done := 0, 0

@@ -55,9 +55,7 @@ func (s *Sender) sendTo(ctx context.Context, m *Message, t *target) Reply {
 		r.Dialled, r.Took = true, time.Since(start)
 		return r
 	}
-	k := newConn(c, at)
-	k.SetDeadline(s.deadline(ctx, start))
-	r, _ := s.exchange(ctx, x, k, m, t, start)
+	r, _ := s.exchange(ctx, x, newConn(c, at), m, t, start)
 	r.Dialled = true
 	return r
 }
@@ -71,8 +69,8 @@ func (s *Sender) deadline(ctx context.Context, start time.Time) time.Time {
 	return d
 }
 
-// connect dials, for https with a TLS handshake. If this machine is out of sockets, connect closes
-// some idle connections and tries once more.
+// connect dials, for https with a TLS handshake, and sets the deadline of the send. If this machine
+// is out of sockets, connect closes some idle connections and tries once more.
 func (s *Sender) connect(ctx context.Context, t *target, start time.Time) (net.Conn, error) {
 	deadline := s.deadline(ctx, start)
 	c, err := s.dialer.dialTarget(ctx, t, deadline)
@@ -80,13 +78,16 @@ func (s *Sender) connect(ctx context.Context, t *target, start time.Time) (net.C
 		s.idle.shed(shedStep)
 		c, err = s.dialer.dialTarget(ctx, t, deadline)
 	}
-	if err != nil || !t.https {
-		return c, err
+	if err != nil {
+		return nil, err
+	}
+	c.SetDeadline(deadline)
+	if !t.https {
+		return c, nil
 	}
 	config := s.tls.Clone()
 	config.ServerName = cmp.Or(config.ServerName, t.host)
 	secure := tls.Client(c, config)
-	c.SetDeadline(deadline)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		c.Close()
 		return nil, err
@@ -167,23 +168,16 @@ func (x *exchange) readBody(ctx context.Context, c *conn, a *responseHead, m *Me
 }
 
 // write sends the request, in one write if it fits into the buffer.
-func (x *exchange) write(c net.Conn, m *Message, t *target, agent string) error {
+func (x *exchange) write(c *conn, m *Message, t *target, agent string) error {
 	b := m.appendHead(x.buf[:0], t, agent)
 	if len(b)+len(m.Body) <= cap(b) {
 		_, err := c.Write(append(b, m.Body...))
 		return err
 	}
-	if c, ok := c.(*conn); ok { // writes both parts with one system call
-		x.pieces = [...][]byte{b, m.Body}
-		x.bufs = x.pieces[:]
-		_, err := x.bufs.WriteTo(c.Conn)
-		x.pieces, x.bufs = [2][]byte{}, nil // free the memory of the body
-		return err
-	}
-	if _, err := c.Write(b); err != nil {
-		return err
-	}
-	_, err := c.Write(m.Body)
+	x.pieces = [...][]byte{b, m.Body}
+	x.bufs = x.pieces[:]
+	_, err := x.bufs.WriteTo(c.Conn)    // over plain HTTP both parts with one system call
+	x.pieces, x.bufs = [2][]byte{}, nil // free the memory of the body
 	return err
 }
 
