@@ -251,6 +251,25 @@ func (m *memory) ChangeSource(ctx context.Context, id int64, change func(*river.
 	return s, err
 }
 
+func (m *memory) PlanChecks(ctx context.Context, ids []int64, plan func(*river.Source) bool) (n int, err error) {
+	unlock, err := m.lock()
+	defer unlock()
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		if m.sources[id] == nil {
+			continue
+		}
+		if s := m.row(id); plan(&s) {
+			s.Claim = 0
+			m.put(s)
+			n++
+		}
+	}
+	return n, nil
+}
+
 func (m *memory) Checks(ctx context.Context, source int64) ([]river.Check, error) {
 	unlock, err := m.lock()
 	defer unlock()

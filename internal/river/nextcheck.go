@@ -2,17 +2,13 @@ package river
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"cloudburst/feed/polling"
 	"cloudburst/internal/date"
-	"cloudburst/internal/fault"
 )
 
 // NextCheck contains the time of the next check and its reason. All lists, pages, JSON responses
@@ -153,45 +149,28 @@ func (r *River) CheckAllSoon(ctx context.Context, user string) (due, all int, er
 	return due, len(mine), err
 }
 
-// dueAtOnce is the number of sources that checkSoon changes in parallel. Parallel changes are
-// faster because the stores combine concurrent writes.
-const dueAtOnce = 16
+// plannedAtOnce is the number of sources that checkSoon changes in one transaction.
+const plannedAtOnce = 500
 
-func checkSoon(ctx context.Context, r *River, sources []int64) (int, error) {
-	var next, due atomic.Int64
-	errs := make([]error, min(dueAtOnce, len(sources)))
-	var group sync.WaitGroup
-	for w := range errs {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(sources)) && errs[w] == nil; i = next.Add(1) - 1 {
-				ok, err := makeDue(ctx, r, sources[i])
-				if errs[w] = err; ok {
-					due.Add(1)
-				}
-			}
-		})
+func checkSoon(ctx context.Context, r *River, sources []int64) (due int, err error) {
+	for ids := range slices.Chunk(sources, plannedAtOnce) {
+		n, err := r.Store.PlanChecks(ctx, ids, func(s *Source) bool { return makeDue(s, r.now()) })
+		if due += n; err != nil {
+			return due, err
+		}
 	}
-	group.Wait()
-	if due.Load() > 0 {
+	if due > 0 {
 		r.Wake()
 	}
-	return int(due.Load()), errors.Join(errs...)
+	return due, nil
 }
 
 // makeDue makes a source due if a user may request a check now, and reports whether it did.
-func makeDue(ctx context.Context, r *River, id int64) (bool, error) {
-	now, waits := r.now(), false
-	_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
-		ok, _, _ := polling.Refresh(s.State, now)
-		if waits = !ok || s.State.Gone != nil || s.Claim != 0 && s.NextAt.After(now); waits {
-			return fault.New(fault.Conflict, "The feed cannot be checked now.")
-		}
-		s.State.NextAt, s.State.Reason = now, "a user requested it"
-		s.NextAt = now
-		return nil
-	})
-	if waits {
-		return false, nil
+func makeDue(s *Source, now time.Time) bool {
+	if ok, _, _ := polling.Refresh(s.State, now); !ok || s.State.Gone != nil || s.Claim != 0 && s.NextAt.After(now) {
+		return false
 	}
-	return err == nil, err
+	s.State.NextAt, s.State.Reason = now, "a user requested it"
+	s.NextAt = now
+	return true
 }

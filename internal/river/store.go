@@ -70,6 +70,10 @@ type CheckStore interface {
 	ClaimSource(ctx context.Context, id int64, now, until time.Time, claim int64) (Source, error)
 	// NextSource returns the earliest NextAt of all sources; zero: no source has one.
 	NextSource(ctx context.Context) (time.Time, error)
+	// PlanChecks passes each of the sources to plan, with exclusive access, and writes the State and
+	// NextAt of those for which plan returns true. It ends their claims, and returns their number.
+	// It ignores IDs without a source. The field Last of the sources is not set.
+	PlanChecks(ctx context.Context, ids []int64, plan func(s *Source) bool) (int, error)
 	// PutOff releases claimed sources without a check, and sets the new NextAt of each. Sources
 	// with another claim stay unchanged.
 	PutOff(ctx context.Context, list []PutOff) error

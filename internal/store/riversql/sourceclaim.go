@@ -96,6 +96,38 @@ func (s *sourceStore) NextSource(ctx context.Context) (time.Time, error) {
 	return s.db.Earliest(ctx, `SELECT next_at FROM source WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`)
 }
 
+// PlanChecks implements river.Store.
+func (s *sourceStore) PlanChecks(ctx context.Context, ids []int64, plan func(s *river.Source) bool) (int, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
+		list := idList(ids)
+		if _, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE id {ALL} $1 {END ALL} ORDER BY id {LOCK}`, list); err != nil {
+			return 0, err
+		}
+		sources, err := unpackSources(sqldb.Collect(ctx, c, scanSourceHead, `SELECT `+sourceHead+sourceTables+` WHERE s.id {ALL} $1 {END ALL}`, list))
+		if err != nil {
+			return 0, err
+		}
+		var rows [][]any
+		for i := range sources {
+			one := &sources[i]
+			if !plan(one) {
+				continue
+			}
+			state, err := one.State.AppendJSON(nil)
+			if err != nil {
+				return 0, err
+			}
+			rows = append(rows, []any{one.ID, string(state), sqldb.Millis(one.NextAt)})
+		}
+		if len(rows) > 0 {
+			_, err = c.Bulk(ctx, `rows(id i, state t, next i) UPDATE source AS s SET state = :state, claim = 0, heard_in = FALSE,
+					next_at = CASE WHEN s.readers = 0 OR :next = 0 THEN NULL ELSE :next END
+				{FROM ROWS} WHERE s.id = :id`, rows)
+		}
+		return len(rows), err
+	})
+}
+
 // PutOff implements river.Store.
 func (s *sourceStore) PutOff(ctx context.Context, list []river.PutOff) error {
 	if len(list) == 0 {

@@ -32,6 +32,7 @@ func riverSourceTests() map[string]func(*testing.T, *env) {
 		"SourcesAreFoundByURL":                   riverTest(sourcesAt),
 		"SourcesAreListedByPages":                riverTest(sourcePages),
 		"ChangeOfSourceIsAtomic":                 riverTest(changeSource),
+		"ChecksOfManySourcesArePlanned":          riverTest(planChecks),
 		"ChangeOfSourceEndsClaim":                riverTest(changeClaimed),
 		"LatestChecksAreKeptNewestFirst":         riverTest(keptChecks),
 		"HostStateIsStored":                      riverTest(riverHosts),
@@ -351,6 +352,26 @@ func changeSource(t *testing.T, s *stream) {
 		t.Errorf("got error %v", err)
 	}
 	storetest.Same(t, "unchanged", s.sourceNow(src.ID), src)
+}
+
+func planChecks(t *testing.T, s *stream) {
+	planned, kept := s.take(s.followFeed("ann", feedURL(1)).ID), s.take(s.followFeed("ann", feedURL(2)).ID)
+	left := s.followFeed("bob", feedURL(3))
+	_, err := s.RiverUnsubscribe(s.Ctx, "bob", []int64{left.ID})
+	storetest.Must(t, err)
+	seen := 0
+	n, err := s.PlanChecks(s.Ctx, []int64{kept.ID, planned.ID, 42, left.ID}, func(src *river.Source) bool {
+		seen++
+		src.State.Reason, src.NextAt = "planned", s.In(time.Hour)
+		return src.ID != kept.ID
+	})
+	storetest.Same(t, "planned, seen", []any{n, seen, err}, []any{2, 3, error(nil)})
+	planned.State.Reason, planned.NextAt, planned.Claim = "planned", s.In(time.Hour), 0
+	storetest.Same(t, "changed, without a claim", s.sourceNow(planned.ID), planned)
+	storetest.Same(t, "kept, with its claim", s.sourceNow(kept.ID), kept)
+	storetest.Same(t, "without followers, not due", s.sourceNow(left.ID).NextAt, time.Time{})
+	n, err = s.PlanChecks(s.Ctx, nil, nil)
+	storetest.Same(t, "none", []any{n, err}, []any{0, error(nil)})
 }
 
 func changeClaimed(t *testing.T, s *stream) {
