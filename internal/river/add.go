@@ -42,7 +42,7 @@ type Added struct {
 // feed that the database already has. Errors: fault.Invalid: the URL cannot be parsed; NotFound:
 // the page links to no feed, or the server answered 404 or 410; Unreadable: there is no usable
 // response, or the document is neither a feed nor a page; Refused: the server may not fetch the
-// address, or the feed needs a login (see NeedsLogin); TooMany: the user's feed limit is reached;
+// address, or the feed needs a login (ErrNeedsLogin); TooMany: the user's feed limit is reached;
 // Unavailable: the database or another local service failed.
 func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	r.Init()

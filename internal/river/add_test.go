@@ -2,6 +2,7 @@ package river_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -192,8 +193,8 @@ func TestFailedAddReturnsReasonAndStoresNothing(t *testing.T) {
 			if fault.CodeOf(err) != want.code || !strings.Contains(fault.Message(err), want.word) || !strings.Contains(fault.Message(err), "feeds.test"+path) {
 				t.Errorf("%s: %v", path, err)
 			}
-			if river.NeedsLogin(err) != (path == "/401") {
-				t.Errorf("%s needs a login: %v", path, river.NeedsLogin(err))
+			if errors.Is(err, river.ErrNeedsLogin) != (path == "/401") {
+				t.Errorf("%s needs a login: %v", path, errors.Is(err, river.ErrNeedsLogin))
 			}
 		}
 		for _, q := range []river.Request{{URL: "::"}, {URL: feedURL, Title: strings.Repeat("x", 201)}, {URL: feedURL, Categories: []string{"a/b"}}, {URL: feedURL, Interval: time.Second}, {URL: feedURL, Login: river.Login{Kind: "odd"}}} {
@@ -259,7 +260,7 @@ func TestFeedWithLoginIsPrivateToItsUser(t *testing.T) {
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, locked("ann", "geheim", rss("", "a")))
 		_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://ann:falsch@feeds.test/rss.xml"})
-		if !river.NeedsLogin(err) || strings.Contains(err.Error(), "falsch") {
+		if !errors.Is(err, river.ErrNeedsLogin) || strings.Contains(err.Error(), "falsch") {
 			t.Error(err)
 		}
 		a := h.add(river.Request{URL: "http://ann:geheim@feeds.test/rss.xml"})
@@ -271,7 +272,7 @@ func TestFeedWithLoginIsPrivateToItsUser(t *testing.T) {
 			t.Errorf("%+v", a.Source)
 		}
 		// A third user needs the password too. The first user may add the feed again.
-		if _, err := h.river.Add(t.Context(), river.Request{Reader: "cal", URL: feedURL}); !river.NeedsLogin(err) {
+		if _, err := h.river.Add(t.Context(), river.Request{Reader: "cal", URL: feedURL}); !errors.Is(err, river.ErrNeedsLogin) {
 			t.Error(err)
 		}
 		if again := h.add(river.Request{URL: feedURL, Categories: []string{"Mine"}}); again.New || again.SourceID != a.SourceID {

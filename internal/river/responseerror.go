@@ -12,16 +12,8 @@ import (
 	"cloudburst/internal/river/location"
 )
 
-// needsLogin is the cause of a refusal that ends if the user enters a login.
-type needsLogin struct{}
-
-func (needsLogin) Error() string { return "--login on the command line, login in the API" }
-
-// NeedsLogin reports whether Add failed only because the server requires a login.
-func NeedsLogin(err error) bool {
-	_, ok := errors.AsType[needsLogin](err)
-	return ok
-}
+// ErrNeedsLogin is the cause of a refusal that ends if the user enters a login.
+var ErrNeedsLogin = errors.New("--login on the command line, login in the API")
 
 // noAnswer is the cause of a failure in which no server sent a response.
 type noAnswer struct{ error }
@@ -57,9 +49,9 @@ func responseError(s *Source, got fetchResult) error {
 	case got.res.OK() && !got.res.NotModified:
 		return nil
 	case status == http.StatusUnauthorized && s.Private():
-		return fault.Wrap(fault.Refused, needsLogin{}, "The server of %s did not accept the login: its answer was %s.", where, reply)
+		return fault.Wrap(fault.Refused, ErrNeedsLogin, "The server of %s did not accept the login: its answer was %s.", where, reply)
 	case status == http.StatusUnauthorized:
-		return fault.Wrap(fault.Refused, needsLogin{}, "The server of %s requires a login: enter a user name and password, or the kind of login that it requires.", where)
+		return fault.Wrap(fault.Refused, ErrNeedsLogin, "The server of %s requires a login: enter a user name and password, or the kind of login that it requires.", where)
 	case status == http.StatusNotFound || status == http.StatusGone:
 		return fault.New(fault.NotFound, "There is nothing at %s: its server answered %s.", where, reply)
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:

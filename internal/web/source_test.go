@@ -214,7 +214,7 @@ func TestAddFormShowsErrorsNextToTheURLAndKeepsValues(t *testing.T) {
 		has(t, g.wrong(400, "/feeds/add", "url", "https://a.example/", "login", fields), want)
 	}
 	g.fakeRiver.add = func(river.Request) (river.Added, error) {
-		return river.Added{}, fault.New(fault.Refused, "Its server wants to know who reads.")
+		return river.Added{}, fault.Wrap(fault.Refused, river.ErrNeedsLogin, "Its server wants to know who reads.")
 	}
 	has(t, g.wrong(403, "/feeds/add", "url", "https://a.example/"), "wants to know who reads.", `<details class="fold" open>`)
 	g.fakeRiver.add = func(river.Request) (river.Added, error) {

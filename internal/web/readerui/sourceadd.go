@@ -191,7 +191,7 @@ func (s *followPages) notAdded(rw http.ResponseWriter, r *http.Request, err erro
 	s.LogFailure(r, err, status)
 	shell.SetRetryAfter(rw, err)
 	v.Add.URLError = shell.Reason(err)
-	v.Add.Open = v.Add.Open || fault.CodeOf(err) == fault.Refused // the feed may need a login
+	v.Add.Open = v.Add.Open || errors.Is(err, river.ErrNeedsLogin)
 	s.Render(rw, r, status, "sourceadd", v)
 }
 
