@@ -263,6 +263,20 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
+// ThroughProxy reports whether a header of r shows that a proxy forwarded it.
+func ThroughProxy(r *http.Request) bool {
+	for name := range r.Header {
+		switch name {
+		case "Forwarded", "Via", "X-Real-Ip":
+			return true
+		}
+		if strings.HasPrefix(name, "X-Forwarded-") {
+			return true
+		}
+	}
+	return false
+}
+
 // opensPage reports whether a person opens a page, not a file such as a feed, in a browser that is
 // connected to this server directly. Behind a proxy, the Host header does not contain the name that
 // the browser uses.
@@ -271,10 +285,8 @@ func opensPage(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead || file == "opml" || len(file) > 1 && strings.Contains(file, ".") {
 		return false
 	}
-	for _, name := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {
-		if r.Header.Get(name) != "" {
-			return false
-		}
+	if ThroughProxy(r) {
+		return false
 	}
 	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
 		return mode == "navigate"

@@ -366,7 +366,7 @@ func TestRequestThroughAProxyIsNotLocal(t *testing.T) {
 	x.Fresh = func(context.Context) bool { return true }
 	x.PublicURL = ""
 	x.pages = x.Routes()
-	for _, name := range []string{"X-Forwarded-For", "Forwarded", "Via", "X-Real-Ip"} {
+	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "Via", "X-Real-Ip"} {
 		r := httptest.NewRequest("GET", "/river", nil)
 		r.RemoteAddr, r.Host = "127.0.0.1:1", "localhost"
 		r.Header.Set(name, "203.0.113.1")

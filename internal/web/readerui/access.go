@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/origin"
 	"cloudburst/internal/river"
 )
 
@@ -114,13 +115,8 @@ func (s *base) readerOrReason(r *http.Request) (reader string, may access, err e
 // through a proxy are not local. isLocal recognizes a proxy by its headers, by the public URL, or
 // by HTTP/1.0, which no browser sends.
 func (s *base) isLocal(r *http.Request) bool {
-	if !r.ProtoAtLeast(1, 1) {
+	if !r.ProtoAtLeast(1, 1) || origin.ThroughProxy(r) {
 		return false
-	}
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
-		if r.Header.Get(name) != "" {
-			return false
-		}
 	}
 	if s.PublicURL != "" {
 		if u, err := url.Parse(s.PublicURL); err != nil || !loopbackHost(u.Host) {
