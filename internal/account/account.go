@@ -129,7 +129,7 @@ func checkText(what, text string, limit int) error {
 }
 
 // Sweep deletes expired sessions and nonces, addresses from which nobody has logged in for a year,
-// and old counts of failures. Call it once an hour.
+// invitations that ended a year ago, and old counts of failures. Call it once an hour.
 func (a *Accounts) Sweep(ctx context.Context) error {
 	const batch = 1000
 	a.init()

@@ -20,7 +20,7 @@ type Store interface {
 
 	// SweepAccounts deletes outdated rows, at most limit of each kind, and returns the number of
 	// deleted rows: sessions and nonces that expired before now; addresses last seen before old;
-	// invitations that ended before old; entries of the audit log that are a year older than old.
+	// invitations that ended before old.
 	SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error)
 }
 

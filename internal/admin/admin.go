@@ -22,6 +22,9 @@ type Store interface {
 	FailAudit(ctx context.Context, id int64, reason string) error
 	// Audit lists entries, newest first.
 	Audit(ctx context.Context, q AuditQuery) ([]Entry, error)
+	// SweepAudit deletes up to limit of the oldest entries from before the given time, and returns
+	// their number.
+	SweepAudit(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// PutBlock adds a block or replaces its reason.
 	PutBlock(ctx context.Context, b Block) error

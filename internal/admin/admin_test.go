@@ -44,6 +44,17 @@ func (m *memory) Audit(context.Context, admin.AuditQuery) ([]admin.Entry, error)
 	return m.entries, nil
 }
 
+func (m *memory) SweepAudit(_ context.Context, before time.Time, limit int) (n int, err error) {
+	m.entries = slices.DeleteFunc(m.entries, func(e admin.Entry) bool {
+		old := n < limit && e.At().Before(before)
+		if old {
+			n++
+		}
+		return old
+	})
+	return n, nil
+}
+
 func (m *memory) PutBlock(_ context.Context, b admin.Block) error {
 	m.blocks = append(m.blocks, b)
 	return nil

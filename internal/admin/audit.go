@@ -68,3 +68,18 @@ func (a *Admin) Do(ctx context.Context, by Actor, action, object, detail string,
 func (a *Admin) Audit(ctx context.Context, q AuditQuery) ([]Entry, error) {
 	return a.Store.Audit(ctx, q)
 }
+
+// auditKeptYears is how long entries of the audit log are kept.
+const auditKeptYears = 2
+
+// SweepAudit deletes the entries of the audit log that are older than two years. Call it once an
+// hour.
+func (a *Admin) SweepAudit(ctx context.Context) error {
+	const batch = 1000
+	for {
+		n, err := a.Store.SweepAudit(ctx, a.now().AddDate(-auditKeptYears, 0, 0), batch)
+		if err != nil || n < batch {
+			return err
+		}
+	}
+}

@@ -270,6 +270,7 @@ func (a hosting) maintainHosted(ctx context.Context) {
 		a.noteHosted(ctx, "claim the hourly task", err)
 		if won {
 			a.noteHosted(ctx, "remove expired sign-ins", a.accounts.Sweep(ctx))
+			a.noteHosted(ctx, "remove old audit entries", a.admin.SweepAudit(ctx))
 			a.noteHosted(ctx, "count readers", a.audience.Sweep(ctx))
 			a.tidyPosts(ctx)
 			a.noteHosted(ctx, "remove unused files", a.files.Sweep(ctx))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"strings"
+	"time"
 
 	"cloudburst/internal/admin"
 	"cloudburst/internal/fault"
@@ -72,6 +73,15 @@ const blockColumns = `b.kind, b.value, b.reason, b.created_at, b.created_by`
 
 func scanBlock(rows *sql.Rows, b *admin.Block) error {
 	return rows.Scan(&b.Kind, &b.Value, &b.Reason, (*sqldb.Time)(&b.CreatedAt), &b.CreatedBy)
+}
+
+// SweepAudit implements admin.Store.
+func (s *adminStore) SweepAudit(ctx context.Context, before time.Time, limit int) (int, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
+		n, err := c.Exec(ctx, `DELETE FROM admin_audit WHERE id IN
+			(SELECT e.id FROM admin_audit AS e WHERE e.id < $1 ORDER BY e.id LIMIT $2)`, before.UnixMicro(), max(limit, 0))
+		return int(n), err
+	})
 }
 
 // PutBlock implements admin.Store.

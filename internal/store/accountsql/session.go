@@ -73,3 +73,8 @@ func (s *sessionStore) EndSession(ctx context.Context, id string) error {
 		return err
 	})
 }
+
+func endSessions(ctx context.Context, c sqldb.Conn, user string) error {
+	_, err := c.Exec(ctx, `DELETE FROM account_session WHERE account = $1`, sqldb.Clean(user))
+	return err
+}

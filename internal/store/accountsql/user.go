@@ -134,11 +134,6 @@ func (s *userStore) DisableUser(ctx context.Context, name string, disabled bool,
 	})
 }
 
-func endSessions(ctx context.Context, c sqldb.Conn, user string) error {
-	_, err := c.Exec(ctx, `DELETE FROM account_session WHERE account = $1`, sqldb.Clean(user))
-	return err
-}
-
 // SetPreferences implements account.Store.
 func (s *userStore) SetPreferences(ctx context.Context, name, encoded string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
@@ -207,8 +202,6 @@ func (s *userStore) SweepAccounts(ctx context.Context, now, old time.Time, limit
 				(SELECT p.account, p.place FROM account_place AS p WHERE p.seen_at <= $1 ORDER BY p.account, p.place LIMIT $2)`, old},
 			{`DELETE FROM account_invite WHERE id IN
 				(SELECT i.id FROM account_invite AS i WHERE i.expires_at <= $1 ORDER BY i.created_at LIMIT $2)`, old},
-			{`DELETE FROM admin_audit WHERE id IN
-				(SELECT e.id FROM admin_audit AS e WHERE e.id <= $1 * CAST(1000 AS BIGINT) ORDER BY e.id LIMIT $2)`, old.AddDate(-1, 0, 0)},
 		} {
 			n, err := c.Exec(ctx, one.text, sqldb.Millis(one.at), max(limit, 0))
 			if err != nil {

@@ -1,6 +1,7 @@
 package accounttest
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ func adminTests() map[string]func(*testing.T, *env) {
 		"FirstUserCannotBeDeleted":                 deleteFirst,
 		"InvitationCreatesOneUser":                 inviteOnce,
 		"AuditIsFilteredAndPagedNewestFirst":       audit,
+		"OldestAuditEntriesAreSweptFirst":          sweepAudit,
 		"BlocksAndChangedSettingsAreReadAsWritten": blocksAndSettings,
 	}
 }
@@ -228,4 +230,22 @@ func blocksAndSettings(t *testing.T, e *env) {
 	storetest.Same(t, "changed settings", all, []admin.Override{o})
 	storetest.Must(t, s.RemoveOverride(e.Ctx, o.Name))
 	storetest.WantFault(t, s.RemoveOverride(e.Ctx, o.Name), fault.NotFound)
+}
+
+func sweepAudit(t *testing.T, e *env) {
+	s := e.admins(t)
+	for i := range 4 {
+		_, err := s.AddAudit(e.Ctx, admin.Entry{ID: e.In(time.Duration(i) * time.Minute).UnixMicro(), Action: admin.UserCreate, Object: fmt.Sprint(i), Via: "api"})
+		storetest.Must(t, err)
+	}
+	for _, want := range []int{2, 1, 0} {
+		n, err := s.SweepAudit(e.Ctx, e.In(3*time.Minute), 2)
+		storetest.Must(t, err)
+		storetest.Same(t, "swept", n, want)
+	}
+	left, err := s.Audit(e.Ctx, admin.AuditQuery{})
+	storetest.Must(t, err)
+	if len(left) != 1 || left[0].Object != "3" {
+		t.Errorf("entries left: %+v", left)
+	}
 }

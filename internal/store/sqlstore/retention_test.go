@@ -19,7 +19,7 @@ func retention() map[string]string {
 		"topic": "Sweep", "part": "Sweep", "body": "Sweep", "alias": "Sweep", "subscription": "Sweep", "intent": "decided, or given up after a day",
 		"event": "TrimEvents", "change": "TrimChanges", "minute": "SaveMinute", "follow": "deleted when unused", "seen": "TrimSeen", "reader_day": "TrimDays",
 		"account_session": "SweepAccounts", "account_place": "SweepAccounts", "feed_nonce": "SweepAccounts",
-		"account_invite": "SweepAccounts", "admin_audit": "SweepAccounts", "account_deleted": "forever: the names stay reserved",
+		"account_invite": "SweepAccounts", "admin_audit": "SweepAudit", "account_deleted": "forever: the names stay reserved",
 		"admin_block": "forever: until an administrator removes it", "admin_setting": "forever: until an administrator resets it",
 		"tally": "TrimTallies", "allowance": "SweepAllowances",
 		"item": "SweepRiver", "item_content": "SweepRiver", "item_full": "SweepRiver", "item_mark": "SweepRiver", "item_unindexed": "IndexItems", "item_word": "SweepRiver",
