@@ -129,7 +129,7 @@ func (s riverAPI) exportOPML(c *riverCall) error {
 
 // maxOPML is the maximum size of an OPML document in bytes. It is greater than the limit of the
 // parser, because the parser's error for a document that is too large is more precise.
-const maxOPML = 17 << 20
+const maxOPML = river.MaxOPML + 1<<20
 
 // importOPML imports an OPML document. It sends progress lines and then the result.
 func (s riverAPI) importOPML(c *riverCall) error {

@@ -1,0 +1,65 @@
+package river
+
+import (
+	"slices"
+
+	"cloudburst/feed/opml"
+	"cloudburst/internal/river/naming"
+)
+
+// categories returns the categories that the position and attributes of a feed express: the
+// innermost folder, and the last part of each category path.
+//
+// spec:cloudburst#opml-innermost-folder
+func (g *gatherer) categories(folders []string, o *opml.Outline) []string {
+	var names []string
+	if g.category != "" {
+		names = append(names, g.category)
+	}
+	if len(folders) > 0 {
+		names = append(names, naming.CategoryOf(plainText(folders[len(folders)-1])))
+	}
+	if o.Category != "" {
+		for _, path := range o.Category.Paths() {
+			if len(path) > 0 {
+				names = append(names, naming.CategoryOf(path[len(path)-1]))
+			}
+		}
+	}
+	return joinNames(nil, names)
+}
+
+// titles separates the user's own title from the feed's title. The feed's title is displayed
+// until the first check. Most programs write the same name into both attributes; then the name is
+// the feed's title.
+//
+// spec:cloudburst#opml-own-title
+func titles(text, title, url string) (own, feed string) {
+	switch {
+	case title == "" || title == text:
+		feed = text
+	case title == url:
+		own = text
+	default:
+		own, feed = text, title
+	}
+	if own == url {
+		own = ""
+	}
+	if feed == url {
+		feed = ""
+	}
+	return naming.TitleOf(own), naming.TitleOf(feed)
+}
+
+// joinNames returns the union of both lists, sorted and limited to naming.MostCategories.
+func joinNames(have, more []string) []string {
+	out := slices.Clone(have)
+	for _, m := range more {
+		if m != "" && !slices.Contains(out, m) && len(out) < naming.MostCategories {
+			out = append(out, m)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
