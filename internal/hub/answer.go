@@ -17,7 +17,7 @@ type answer struct {
 // origin counts as unchanged. Otherwise read fetches the whole topic and compares its hash.
 //
 // spec:cloudburst#ping-decides-by-content
-func (h verifying) read(ctx context.Context, t Topic, r *round) (answer, error) {
+func (h checker) read(ctx context.Context, t Topic, r *round) (answer, error) {
 	request := Fetch{URL: t.URL, Revalidate: true}
 	if t.Evidence.Doubt(t.ETag, r.receivedAt, h.now()) == validator.NoDoubt {
 		request.ETag = t.ETag

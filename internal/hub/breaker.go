@@ -1,56 +1,6 @@
 package hub
 
-import (
-	"time"
-
-	"cloudburst/internal/href"
-)
-
-// origin is the state of one callback origin. All fields are guarded by dispatcher.mu.
-type origin struct {
-	key       string
-	queue     []*delivery
-	inFlight  int
-	limit     int
-	listed    bool // the origin is in a ready list
-	slow      bool
-	known     bool          // the origin has replied or timed out before
-	took      time.Duration // smoothed time to a reply
-	timeouts  int           // consecutive timeouts
-	opens     int           // consecutive openings of the breaker
-	openUntil time.Time
-	nextTurn  time.Time // turn of the last postponed delivery
-	seen      time.Time
-}
-
-func (d *dispatcher) originOf(callback string, now time.Time) *origin {
-	key := href.Origin(callback)
-	o := d.origins[key]
-	if o == nil {
-		if len(d.origins) >= maxOrigins {
-			d.forget()
-		}
-		o = &origin{key: key, limit: originStart}
-		d.origins[key] = o
-	}
-	o.seen = now
-	return o
-}
-
-// forget removes origins without open or waiting deliveries: those that were not used for
-// originTTL, and half of the rest. Origins with deliveries stay, even if there are too many.
-func (d *dispatcher) forget() {
-	old := d.now().Add(-originTTL)
-	rest := 0
-	for key, o := range d.origins {
-		if o.inFlight > 0 || len(o.queue) > 0 {
-			continue
-		}
-		if rest++; o.seen.Before(old) || rest%2 == 0 {
-			delete(d.origins, key)
-		}
-	}
-}
+import "time"
 
 // Circuit breaker of an origin: it opens for breakerFirst, and longer each time, up to breakerLast.
 const (
@@ -59,41 +9,11 @@ const (
 	breakerLast  = 5 * time.Minute
 )
 
-// learn updates an origin's speed, limit and breaker.
-func (d *dispatcher) learn(o *origin, r Reply) {
-	if o.took == 0 {
-		o.took = r.Took
-	}
-	o.took = (o.took*3 + r.Took) / 4
-	d.class(o, o.took > slowAfter, true)
-	if !r.Timeout {
-		o.timeouts, o.opens = 0, 0
-		if r.OK && o.limit < originMax {
-			o.limit++
-		}
-		return
-	}
-	o.limit = max(o.limit/2, originMin)
+// timedOut counts a timeout of an origin, and opens its breaker after breakerTrips in a row.
+func (d *dispatcher) timedOut(o *origin) {
 	// If a delivery started before the breaker opened, its timeout carries no new information.
 	if o.timeouts++; o.timeouts >= breakerTrips && !d.now().Before(o.openUntil) {
 		o.openUntil = d.now().Add(min(breakerFirst<<min(o.opens, 8), breakerLast))
 		o.opens++
-	}
-}
-
-// class changes the class of an origin and moves its open deliveries.
-func (d *dispatcher) class(o *origin, slow, known bool) {
-	d.count(o, -o.inFlight)
-	o.slow, o.known = slow, known
-	d.count(o, o.inFlight)
-}
-
-// count adds n to the number of open deliveries of the origin's class (slow or unknown).
-func (d *dispatcher) count(o *origin, n int) {
-	switch {
-	case o.slow:
-		d.slow += n
-	case !o.known:
-		d.unknown += n
 	}
 }

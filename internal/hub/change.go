@@ -185,7 +185,7 @@ func (h pinging) discoverLater(a Announcement, now time.Time) bool {
 		defer h.discovering.Add(-1)
 		ctx, cancel := context.WithTimeout(h.work, discoverTimeout)
 		defer cancel()
-		if verifying(h).fetchSlot(ctx) != nil {
+		if checker(h).fetchSlot(ctx) != nil {
 			return
 		}
 		feeds, err := h.Find.Discover(ctx, a.URL)

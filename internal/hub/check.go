@@ -20,14 +20,14 @@ const (
 	checkBatch    = 50
 )
 
-// verifying contains the methods that check whether topics have changed.
-type verifying struct{ *Hub }
+// checker contains the methods that check whether topics have changed.
+type checker struct{ *Hub }
 
 // check runs the rounds of one topic until none is left. In this process, a topic has at most one
 // check at a time.
 //
 // spec:cloudburst#check-minimum-interval
-func (h verifying) check(id int64, url string) {
+func (h checker) check(id int64, url string) {
 	for {
 		h.mu.Lock()
 		c := h.checks[id]
@@ -54,7 +54,7 @@ func (h verifying) check(id int64, url string) {
 }
 
 // forgetCheck removes the state of a topic's checks after the ping interval.
-func (h verifying) forgetCheck(id int64, c *checking) {
+func (h checker) forgetCheck(id int64, c *checking) {
 	time.AfterFunc(h.Options.PingInterval, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -68,7 +68,7 @@ func (h verifying) forgetCheck(id int64, c *checking) {
 // meanwhile, checkOnce repeats the check.
 //
 // spec:cloudburst#answer-after-commit
-func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *checking, r *round) (PingResult, error) {
+func (h checker) checkOnce(ctx context.Context, id int64, url string, c *checking, r *round) (PingResult, error) {
 	h.liveChecks.Add(1)
 	defer h.liveChecks.Add(-1)
 	for range maxCheckRaces {
@@ -119,7 +119,7 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 // topicFor returns the topic of a round: the topic that its first ping read, or else the stored
 // one. If the former is out of date, its version differs and the commit fails; other differences do
 // not matter.
-func (h verifying) topicFor(ctx context.Context, id int64, r *round) (Topic, error) {
+func (h checker) topicFor(ctx context.Context, id int64, r *round) (Topic, error) {
 	if t := r.topic; t != nil {
 		r.topic = nil
 		return *t, nil
@@ -133,7 +133,7 @@ func (h verifying) topicFor(ctx context.Context, id int64, r *round) (Topic, err
 
 // fetchSlot waits until this process may read another feed. Free the slot with <-h.fetching. The
 // wait does not count as the feed's response time.
-func (h verifying) fetchSlot(ctx context.Context) error {
+func (h checker) fetchSlot(ctx context.Context) error {
 	select {
 	case h.fetching <- struct{}{}:
 		return nil
@@ -145,7 +145,7 @@ func (h verifying) fetchSlot(ctx context.Context) error {
 // outcome decides what a fetch means: unreadable, unchanged or changed.
 //
 // spec:rsscloud-2009#hash-comparison
-func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun time.Time) Check {
+func (h checker) outcome(t Topic, got answer, failed error, r *round, begun time.Time) Check {
 	now := h.now()
 	c := Check{
 		TopicID: t.ID, URL: t.URL, Base: t.Version, StartedAt: begun, Now: now, ChangedAt: r.receivedAt,
@@ -205,7 +205,7 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 // check.
 //
 // spec:cloudburst#websub-content-limit
-func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event, listed bool) {
+func (h checker) describe(c *Check, t Topic, got Fetched, pings []event.Event, listed bool) {
 	switch {
 	case c.Size <= h.Options.MaxContent:
 		c.Body = got.Body
@@ -230,7 +230,7 @@ func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event,
 
 // startRuns starts runs over the shards that the commit claimed, and wakes shardLoop for the other
 // shards.
-func (h verifying) startRuns(id int64, hops int, done Checked) {
+func (h checker) startRuns(id int64, hops int, done Checked) {
 	h.setHops(id, hops)
 	for _, shard := range done.Claimed {
 		delivering(h).startRun(shard)
@@ -241,7 +241,7 @@ func (h verifying) startRuns(id int64, hops int, done Checked) {
 }
 
 // checkLoop checks topics with stored pings or due follow-ups.
-func (h verifying) checkLoop(ctx context.Context) {
+func (h checker) checkLoop(ctx context.Context) {
 	loop := lease.Loop[Topic]{
 		Claim: func(ctx context.Context, now, until time.Time, limit int, _ int64) ([]Topic, error) {
 			return h.Store.ClaimChecks(ctx, now, until, limit)
@@ -255,7 +255,7 @@ func (h verifying) checkLoop(ctx context.Context) {
 }
 
 // checkAgain starts the check of a topic with a stored ping or a due follow-up.
-func (h verifying) checkAgain(_ context.Context, t Topic) {
+func (h checker) checkAgain(_ context.Context, t Topic) {
 	receivedAt := t.PingedAt
 	if receivedAt.IsZero() {
 		receivedAt = h.now()

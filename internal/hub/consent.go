@@ -107,3 +107,30 @@ func (h *Hub) AllowChallenge(url string) bool {
 func callbackKey(source netip.Addr, callback string) string {
 	return limit.Network(source) + " " + href.Host(callback)
 }
+
+// consentLog collects the test calls and challenges of one registration. A nil pointer collects
+// nothing.
+type consentLog struct {
+	mu     sync.Mutex
+	events []event.Event
+}
+
+// add records one test call or challenge. It does nothing if the request was not sent.
+//
+// spec:rsscloud-2009#log
+func (a *consentLog) add(r Registration, feed string, x event.Exchange, err error, took time.Duration) {
+	if a == nil || x.Request == "" {
+		return
+	}
+	e := event.Event{Kind: event.KindVerify, TopicID: TopicID(feed), Topic: feed, OK: err == nil, Via: r.Protocol, Peer: text.Host(r.Callback), Took: took,
+		Text: "The test call was answered.", Detail: detail(x)}
+	switch {
+	case err != nil:
+		e.Text = fault.Message(err)
+	case r.Challenge:
+		e.Text = "The challenge was met."
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.events = append(a.events, e)
+}

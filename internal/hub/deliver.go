@@ -20,18 +20,11 @@ const (
 	batchSize        = 500
 	firstBatchSize   = 50 // size of a run's first batch: small, so that the first notifications leave early
 	openBatches      = 2
-	shardLease       = 15 * time.Second
-	maxShardRuns     = 16
 	parkBlockedAfter = 50 * time.Millisecond // if the window is full and slots are free, deliveries are parked after this time, unless a reply is expected soon
 	parkPoll         = 10 * time.Millisecond
 	parkAfter        = 2 * time.Second
-	splitAbove       = 15_000 // number of subscribers from which a shard is split
-	splitTarget      = 10_000
 	renewEvery       = 5 * time.Second
 	storeRetry       = 250 * time.Millisecond
-	maxClaimOnCommit = 4
-	shardsPerClaim   = 2                      // maximum number of shards claimed at once, if nodes share the store
-	headStart        = 100 * time.Millisecond // time that a busy node waits before it claims, so that idle nodes receive the hint first
 )
 
 type deliveryState int
@@ -443,23 +436,4 @@ func needsRetry(results []Result) bool {
 		}
 	}
 	return false
-}
-
-// runEnded splits a shard that turned out to be large.
-func (h delivering) runEnded(run *shardRun, again bool) {
-	if again {
-		h.wake(h.wakeShards)
-		return
-	}
-	if run.shard.Pos != 0 || run.seen < splitAbove {
-		return
-	}
-	// Extrapolate from this shard to the topic: subscribers are evenly distributed over the
-	// buckets.
-	total := float64(run.seen) * Buckets / float64(run.shard.Hi-run.shard.Lo+1)
-	ctx, cancel := context.WithTimeout(context.Background(), shardLease)
-	defer cancel()
-	if err := h.Store.Split(ctx, run.shard.TopicID, int(total/splitTarget)+1); err != nil {
-		h.logOf(&run.shard.Topic).Warn("split a topic", "err", err)
-	}
 }

@@ -258,7 +258,7 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 		}
 		h.checks[id] = c
 		if slot == &c.current {
-			h.running.Go(func() { verifying(h).check(id, p.URL) })
+			h.running.Go(func() { checker(h).check(id, p.URL) })
 		}
 	}
 	r := *slot
@@ -325,7 +325,7 @@ func (h pinging) readUnknownTopic(ctx context.Context, p Ping, receivedAt time.T
 	h.stats.checks.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, h.Options.AckWithin)
 	defer cancel()
-	if err = verifying(h).fetchSlot(ctx); err == nil {
+	if err = checker(h).fetchSlot(ctx); err == nil {
 		var got Fetched
 		got, err = h.Fetch.Fetch(ctx, Fetch{URL: p.URL})
 		<-h.fetching

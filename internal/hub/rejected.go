@@ -6,14 +6,11 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
-	"time"
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
 	"cloudburst/internal/limit"
-	"cloudburst/internal/text"
 )
 
 // Rejection is a request that was rejected for its contents, before it caused any read or call.
@@ -70,37 +67,10 @@ func (h *Hub) logRejected(ctx context.Context, kind string, r Registration, err 
 	h.LogRejected(ctx, t)
 }
 
-// refusePing logs a ping of a forbidden feed, so that its author can see that it arrived.
+// logRefusedPing logs a ping of a forbidden feed, so that its author can see that it arrived.
 func (h *Hub) logRefusedPing(ctx context.Context, p Ping, err error) {
 	u, bad := url.Parse(p.URL)
 	if fault.CodeOf(err) == fault.Refused && bad == nil && u.User == nil { // the log is public, so never write a URL with a login into it
 		h.LogRejected(ctx, Rejection{Kind: event.KindPing, Topic: p.URL, Text: fault.Message(err), Whole: err.Error(), Via: p.Via, Source: p.Source})
 	}
-}
-
-// consentLog collects the test calls and challenges of one registration. A nil pointer collects
-// nothing.
-type consentLog struct {
-	mu     sync.Mutex
-	events []event.Event
-}
-
-// add records one test call or challenge. It does nothing if the request was not sent.
-//
-// spec:rsscloud-2009#log
-func (a *consentLog) add(r Registration, feed string, x event.Exchange, err error, took time.Duration) {
-	if a == nil || x.Request == "" {
-		return
-	}
-	e := event.Event{Kind: event.KindVerify, TopicID: TopicID(feed), Topic: feed, OK: err == nil, Via: r.Protocol, Peer: text.Host(r.Callback), Took: took,
-		Text: "The test call was answered.", Detail: detail(x)}
-	switch {
-	case err != nil:
-		e.Text = fault.Message(err)
-	case r.Challenge:
-		e.Text = "The challenge was met."
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.events = append(a.events, e)
 }

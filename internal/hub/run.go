@@ -22,7 +22,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { delivering{h}.shardLoop(ctx) })
 	loops.Go(func() { delivering{h}.retryLoop(ctx) })
-	loops.Go(func() { verifying{h}.checkLoop(ctx) })
+	loops.Go(func() { checker{h}.checkLoop(ctx) })
 	loops.Go(func() { requesting{h}.intentLoop(ctx) })
 	loops.Go(func() { sweeping{h}.sweepLoop(ctx) })
 	loops.Go(func() { h.minuteLoop(ctx) })
@@ -83,81 +83,6 @@ func (h *Hub) drain() {
 	case <-ended:
 	case <-time.After(time.Second):
 	}
-}
-
-// shardLoop claims due shards while fewer than maxShardRuns are running.
-func (h delivering) shardLoop(ctx context.Context) {
-	shardLimit := shardsPerClaim // used if nodes share the store
-	for h.sleep(ctx, h.wakeShards, h.pollDelay(ctx, pollEvery)) {
-		h.yieldToOtherNodes(ctx)
-		free := maxShardRuns - int(h.activeRuns.Load())
-		if free <= 0 || ctx.Err() != nil {
-			continue
-		}
-		if h.Hint != nil {
-			free = min(free, shardLimit)
-		}
-		now := h.now()
-		shards, err := h.Store.ClaimShards(ctx, h.Bus.Node(), now, now.Add(shardLease), free)
-		if err != nil {
-			h.complain(ctx, "claim shards", err)
-			continue
-		}
-		for _, shard := range shards {
-			h.startRun(shard)
-		}
-		if len(shards) > 0 {
-			h.stats.writes.Add(1)
-		}
-		if len(shards) == free && h.Hint != nil {
-			h.wake(h.wakeShards) // more shards may be due
-		}
-		shardLimit = shardsPerClaim
-		if len(shards) == free && distinctTopics(shards) {
-			shardLimit = min(2*free, maxShardRuns) // each shard has another topic, so other nodes do not need these shards to share the work
-		}
-	}
-}
-
-// distinctTopics reports whether all shards belong to different topics.
-func distinctTopics(parts []Shard) bool {
-	topics := map[int64]bool{}
-	for _, shard := range parts {
-		topics[shard.TopicID] = true
-	}
-	return len(topics) == len(parts)
-}
-
-// yieldToOtherNodes waits for headStart if nodes share the store and this node is delivering, so
-// that idle nodes take the next shards of a large topic.
-func (h delivering) yieldToOtherNodes(ctx context.Context) {
-	if h.Hint == nil {
-		return
-	}
-	for end := h.now().Add(headStart); h.activeRuns.Load() > 0; {
-		left := end.Sub(h.now())
-		if left <= 0 || !h.sleep(ctx, h.wakeShards, left) {
-			return
-		}
-	}
-}
-
-// claimOnCommit returns how many shards of a change the node claims in the commit of the check. If
-// nodes share the store, it is one shard, and idle nodes claim the others.
-func (h delivering) claimOnCommit() int {
-	if h.Hint != nil {
-		return 1
-	}
-	return maxClaimOnCommit
-}
-
-func (h delivering) startRun(shard Shard) {
-	h.activeRuns.Add(1)
-	h.running.Go(func() {
-		h.runShard(h.runsCtx, shard)
-		h.activeRuns.Add(-1)
-		h.wake(h.wakeShards)
-	})
 }
 
 func (h *Hub) logSystem(ctx context.Context, text string) {

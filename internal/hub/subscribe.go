@@ -291,7 +291,7 @@ func (h registering) readOnce(ctx context.Context, feed string) (topicProbe, err
 		rd = &reading{done: make(chan struct{})}
 		h.reads[feed] = rd
 		h.running.Go(func() {
-			if rd.err = verifying(h).fetchSlot(h.work); rd.err == nil {
+			if rd.err = checker(h).fetchSlot(h.work); rd.err == nil {
 				var got Fetched
 				got, rd.err = h.Fetch.Fetch(h.work, Fetch{URL: feed})
 				<-h.fetching

@@ -93,7 +93,7 @@ func (h *Hub) origin(ctx context.Context) any {
 }
 
 // traceReading returns the context for reading a topic, whose next version the read may find.
-func (h verifying) traceReading(ctx context.Context, t Topic, r *round) context.Context {
+func (h checker) traceReading(ctx context.Context, t Topic, r *round) context.Context {
 	if h.Trace == nil {
 		return ctx
 	}
@@ -101,7 +101,7 @@ func (h verifying) traceReading(ctx context.Context, t Topic, r *round) context.
 }
 
 // traceChange reports a stored change to the tracer.
-func (h verifying) traceChange(c *Check, done *Checked, r *round, read time.Time, got answer) {
+func (h checker) traceChange(c *Check, done *Checked, r *round, read time.Time, got answer) {
 	shards := len(done.Claimed) + done.Waiting
 	if h.Log.Enabled(h.work, slog.LevelDebug) {
 		h.logOf(&done.Topic).Debug("changed", "bytes", c.Size, "parts", shards)

@@ -125,3 +125,36 @@ func (d Def) order(given map[string]any) []Param {
 	}
 	return fields
 }
+
+// Bind returns the parameters in the order of names. A missing parameter is nil, a repeated
+// parameter is a []any, and missing parameters at the end are omitted. Names are compared without
+// case. If no name matches, Bind returns all parameters in their original order.
+func (c Call) Bind(names ...string) []any {
+	out := make([]any, len(names))
+	last := -1
+	for i, name := range names {
+		var found []any
+		for _, p := range c.Params {
+			if strings.EqualFold(p.Name, name) {
+				found = append(found, p.Value)
+			}
+		}
+		switch len(found) {
+		case 0:
+			continue
+		case 1:
+			out[i] = found[0]
+		default:
+			out[i] = found
+		}
+		last = i
+	}
+	if last >= 0 {
+		return out[:last+1]
+	}
+	out = out[:0]
+	for _, p := range c.Params {
+		out = append(out, p.Value)
+	}
+	return out
+}

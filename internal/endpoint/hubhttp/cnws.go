@@ -218,39 +218,3 @@ func cnwsAnswer(r *fetch.Reply) (wanted bool, err error) {
 	result, err := cnws.ParseResult(r.ContentType, r.Body)
 	return result.Status && err == nil, err
 }
-
-// verifyCNWS requests a CNWS subscriber's consent with a test notification. Any web server may
-// respond with status 200, so the response must be a CNWS result document.
-//
-// spec:cloudburst#cnws-consent
-func (v *Verifier) verifyCNWS(ctx context.Context, sub hub.Subscription, topic hub.Topic) (event.Exchange, error) {
-	now := time.Now
-	if v.Now != nil {
-		now = v.Now
-	}
-	e, err := encodeCNWS(topic, 0, now)
-	if err != nil {
-		return event.Exchange{Callback: sub.Callback, Error: err.Error()}, err
-	}
-	m := &fetch.Message{
-		URL: sub.Callback, ContentType: cnws.ContentType, Header: e.header, Body: e.body,
-		WantBody: true, Padded: true,
-	}
-	r := v.Sender.Send(ctx, m)
-	x := exchange(m, &r)
-	wanted, err := cnwsAnswer(&r)
-	switch {
-	case r.Err != nil:
-		return x, noAnswer("test notification", &r)
-	case rsscloud.IsPingResponse(r.Body):
-		// spec:cloudburst#callback-own-endpoint
-		return x, fault.New(fault.Refused, "The notificationURL answered the test notification like a cloud's ping endpoint; notifications sent there would loop.")
-	case !r.OK():
-		return x, fault.New(fault.Unreadable, "The test notification failed. %s", failureText(&r))
-	case err != nil:
-		return x, fault.Wrap(fault.Refused, err, "The notificationURL answered the test notification, but not with the result document of CNWS; it must answer with a status of true.")
-	case !wanted:
-		return x, fault.New(fault.Refused, "The notificationURL answered the test notification with false: it does not want notifications of this resource.")
-	}
-	return x, nil
-}

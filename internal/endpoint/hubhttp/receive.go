@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
@@ -135,4 +136,15 @@ func (d *NotifyEndpoints) logError(ctx context.Context, err error) {
 	case fault.Unavailable:
 		d.Log.WarnContext(ctx, "a received notification was not accepted", "err", err)
 	}
+}
+
+// Engine is the interface that the notification endpoints need. [*upstream.Engine] implements it.
+type Engine interface {
+	Follows
+	Wants(ctx context.Context, topic, protocol string) (bool, error)
+	Callback(ctx context.Context, token string) (upstream.Follow, error)
+	Confirm(ctx context.Context, token, topic string, subscribe bool, lease time.Duration) (bool, error)
+	Denied(ctx context.Context, token, topic, reason string) error
+	Delivered(ctx context.Context, token string, source netip.Addr, hops int, c upstream.Content) error
+	Rejected(ctx context.Context, token string) error
 }

@@ -237,7 +237,7 @@ func toFault(err error) error {
 	return fault.Wrap(fault.Unreadable, err, "The hub sent no valid response.")
 }
 
-// statusFault converts a response without a success status to an error. If refusal is true, a 4xx
+// statusFault converts a response without a success status to an error. If plainLine is true, a 4xx
 // status is a refusal; otherwise it can also mean that the URL is not an endpoint.
 func statusFault(status int, retry time.Duration, msg string, plainLine bool) error {
 	code := fault.Unreadable
@@ -252,15 +252,4 @@ func statusFault(status int, retry time.Duration, msg string, plainLine bool) er
 		code = fault.Refused
 	}
 	return &fault.Error{Code: code, Msg: endpoint.OneLine(msg), RetryAfter: retry}
-}
-
-// Engine is the interface that the notification endpoints need. [*upstream.Engine] implements it.
-type Engine interface {
-	Follows
-	Wants(ctx context.Context, topic, protocol string) (bool, error)
-	Callback(ctx context.Context, token string) (upstream.Follow, error)
-	Confirm(ctx context.Context, token, topic string, subscribe bool, lease time.Duration) (bool, error)
-	Denied(ctx context.Context, token, topic, reason string) error
-	Delivered(ctx context.Context, token string, source netip.Addr, hops int, c upstream.Content) error
-	Rejected(ctx context.Context, token string) error
 }

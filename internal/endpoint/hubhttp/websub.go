@@ -139,8 +139,8 @@ func (b *WebSub) log(ctx context.Context, level slog.Level, msg string, err erro
 	}
 }
 
-// Asker confirms and denies WebSub subscriptions through Sender. It implements hub.Asker. All
-// failures without a response have the same text, as in Verifier.
+// Asker confirms and denies WebSub subscriptions through Sender. It implements
+// hub.IntentConfirmer. All failures without a response have the same text, as in Verifier.
 type Asker struct {
 	Sender endpoint.Sender
 }

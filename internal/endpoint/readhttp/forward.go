@@ -3,6 +3,7 @@ package readhttp
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -198,4 +199,18 @@ func (t *Sender) replyError(target string, r fetch.Reply) error {
 	f := fault.New(fault.Unreadable, "%s was notified and answered %s.", where, wirehttp.StatusText(r.Status))
 	f.RetryAfter = fetch.RetryAfter(r.RetryAfter, t.now())
 	return f
+}
+
+func signed(secret string, body []byte) string {
+	sum := hmac.New(sha256.New, []byte(secret))
+	sum.Write(body)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// signature returns the signature header of a webhook with a secret.
+func signature(secret string, body []byte) []string {
+	if secret == "" {
+		return nil
+	}
+	return []string{"X-Cloudburst-Signature", "sha256=" + signed(secret, body)}
 }

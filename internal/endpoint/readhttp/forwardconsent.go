@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"strconv"
@@ -83,18 +81,4 @@ func challengeResponse(secret, challenge string) string {
 		return challenge
 	}
 	return signed(secret, []byte(challenge))
-}
-
-func signed(secret string, body []byte) string {
-	sum := hmac.New(sha256.New, []byte(secret))
-	sum.Write(body)
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// signature returns the signature header of a webhook with a secret.
-func signature(secret string, body []byte) []string {
-	if secret == "" {
-		return nil
-	}
-	return []string{"X-Cloudburst-Signature", "sha256=" + signed(secret, body)}
 }
