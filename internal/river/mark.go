@@ -40,20 +40,3 @@ func (r *River) MarkAllRead(ctx context.Context, user string, source int64, cate
 	}
 	return err
 }
-
-// UndoWithin is the time in which a user can undo MarkAllRead or Remove.
-const UndoWithin = time.Minute
-
-// UndoAllRead undoes MarkAllRead. to is the time up to which the items were marked as read, with
-// millisecond precision. fault.Conflict: there is nothing to undo, or UndoWithin is over.
-func (r *River) UndoAllRead(ctx context.Context, user string, to time.Time) error {
-	r.Init()
-	n, err := r.Store.UndoAllRead(ctx, user, to, r.now().Add(-UndoWithin))
-	if err == nil && n == 0 {
-		err = fault.New(fault.Conflict, "There is nothing to undo: these items were marked otherwise since, or they were marked read more than a minute ago.")
-	}
-	if err == nil {
-		r.news.publish(Arrival{Marks: &item.Marks{User: user}})
-	}
-	return err
-}

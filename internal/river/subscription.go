@@ -41,35 +41,6 @@ func (r *River) Remove(ctx context.Context, user string, sources ...int64) error
 	return editor{r}.unfollow(ctx, user, sources)
 }
 
-// Removed returns until when UndoRemove can restore a feed. fault.NotFound: the feed cannot be
-// restored.
-func (r *River) Removed(ctx context.Context, user string, source int64) (until time.Time, err error) {
-	r.Init()
-	at, err := r.Store.Unfollowed(ctx, user, source, r.now().Add(-UndoWithin))
-	return at.Add(UndoWithin), err
-}
-
-// UndoRemove restores the title, categories, interval and read marks of a subscription that
-// Remove ended. Errors: fault.NotFound: there is nothing to undo, or UndoWithin is over;
-// Conflict: the user follows the feed again.
-func (r *River) UndoRemove(ctx context.Context, user string, source int64) (Followed, error) {
-	r.Init()
-	now := r.now()
-	err := r.Store.RiverResubscribe(ctx, user, source, now.Add(-UndoWithin), now)
-	switch fault.CodeOf(err) {
-	case fault.NotFound:
-		return Followed{}, fault.New(fault.NotFound, "There is nothing to undo: you stopped following this feed more than a minute ago, or did not follow it. Add it again on the page Feeds.")
-	case fault.Conflict:
-		return Followed{}, fault.New(fault.Conflict, "There is nothing to undo: you follow this feed again.")
-	}
-	if err != nil {
-		return Followed{}, err
-	}
-	r.forget(user)
-	r.Wake()
-	return r.findFollowed(ctx, user, source)
-}
-
 // editor changes subscriptions and the sources to which they belong.
 type editor struct{ *River }
 

@@ -4,19 +4,10 @@
 package markup
 
 import (
-	"bytes"
 	"html"
 	"regexp"
 	"strings"
-	"sync"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
-	markdown "github.com/yuin/goldmark/renderer/html"
-	reader "github.com/yuin/goldmark/text"
-
-	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
 )
 
@@ -29,15 +20,6 @@ const (
 	HTML     Format = "html"
 	Plain    Format = "text" // plain text
 )
-
-var markdownEngine = sync.OnceValue(func() goldmark.Markdown {
-	return goldmark.New(
-		goldmark.WithExtensions(extension.GFM),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-		// HTML in Markdown is preserved; the result is sanitized afterwards.
-		goldmark.WithRendererOptions(markdown.WithUnsafe()),
-	)
-})
 
 // Unwrap removes the tags of the paragraph from HTML that is a single paragraph.
 func Unwrap(s string) string {
@@ -62,19 +44,7 @@ func Render(source string, f Format) (string, error) {
 	case Plain:
 		return plainToHTML(source), nil
 	}
-	text := []byte(source)
-	if !readable(text) {
-		return plainToHTML(source), nil
-	}
-	doc := markdownEngine().Parser().Parse(reader.NewReader(text))
-	if limit := maxLinkBytes + 16*len(text); linkBytes(doc, limit) > limit {
-		return plainToHTML(source), nil
-	}
-	var b bytes.Buffer
-	if err := markdownEngine().Renderer().Render(&b, text, doc); err != nil {
-		return "", fault.Wrap(fault.Invalid, err, "The text cannot be read as Markdown.")
-	}
-	return strings.TrimSpace(sanitize.HTML(b.String())), nil
+	return renderMarkdown(source)
 }
 
 // URL matches a URL in a text, without the punctuation after the URL.
