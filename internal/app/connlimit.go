@@ -33,6 +33,15 @@ type connLimiter struct {
 	conns  map[*limitedConn]struct{}
 }
 
+const (
+	maxConns    = 16 << 10 // maximum number of connections per listener, even if more files may be open, because each connection needs memory
+	perAddrPart = 8        // one address may use total/perAddrPart connections, or more; see minPerAddr
+	// minPerAddr is the limit per address if it exceeds total/perAddrPart, but at most half of
+	// the total. One household can have many open pages, so the limit must not be low. On a
+	// machine with few file descriptors, half of the total remains for other addresses.
+	minPerAddr = 128
+)
+
 // drainTick is the interval at which drained checks for open connections.
 const drainTick = 5 * time.Millisecond
 
@@ -268,4 +277,22 @@ func limitedConnOf(conn net.Conn) *limitedConn {
 	}
 	one, _ := conn.(*limitedConn)
 	return one
+}
+
+func (a process) limitConns(l net.Listener) *connLimiter {
+	n := openFiles()
+	// Connections get the file descriptors that notifications and feed reads do not need. Each
+	// open page needs a connection too.
+	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), maxConns)
+	return newConnLimiter(l, total, max(total/perAddrPart, min(total/2, minPerAddr)), a.isProxy)
+}
+
+// isProxy reports whether an address belongs to a trusted proxy, which serves many clients.
+func (a *App) isProxy(ip netip.Addr) bool {
+	for _, p := range a.cfg.TrustedProxies {
+		if p.Contains(ip) {
+			return true
+		}
+	}
+	return false
 }

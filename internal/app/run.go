@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
@@ -203,24 +202,6 @@ func (a process) lastAnswers(h http.Handler) http.Handler {
 		}
 		h.ServeHTTP(w, r)
 	})
-}
-
-func (a process) limitConns(l net.Listener) *connLimiter {
-	n := openFiles()
-	// Connections get the file descriptors that notifications and feed reads do not need. Each
-	// open page needs a connection too.
-	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), maxConns)
-	return newConnLimiter(l, total, max(total/perAddrPart, min(total/2, minPerAddr)), a.isProxy)
-}
-
-// isProxy reports whether an address belongs to a trusted proxy, which serves many clients.
-func (a *App) isProxy(ip netip.Addr) bool {
-	for _, p := range a.cfg.TrustedProxies {
-		if p.Contains(ip) {
-			return true
-		}
-	}
-	return false
 }
 
 // writeAddresses writes the actual addresses of the listeners to files in the data folder, where

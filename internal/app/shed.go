@@ -6,16 +6,10 @@ import (
 )
 
 const (
-	shedSample  = 256                    // maximum number of connections that shed examines
-	stalledFor  = 2 * time.Second        // a client is stalled if it accepts no response data for this time
-	readingFor  = time.Second            // a body is slow if it is incomplete after this time
-	endingFor   = 100 * time.Millisecond // grace period after the last response; the server keeps the connection for 500 ms
-	maxConns    = 16 << 10               // maximum number of connections per listener, even if more files may be open, because each connection needs memory
-	perAddrPart = 8                      // one address may use total/perAddrPart connections, or more; see minPerAddr
-	// minPerAddr is the limit per address if it exceeds total/perAddrPart, but at most half of
-	// the total. One household can have many open pages, so the limit must not be low. On a
-	// machine with few file descriptors, half of the total remains for other addresses.
-	minPerAddr = 128
+	shedSample = 256                    // maximum number of connections that shed examines
+	stalledFor = 2 * time.Second        // a client is stalled if it accepts no response data for this time
+	readingFor = time.Second            // a body is slow if it is incomplete after this time
+	endingFor  = 100 * time.Millisecond // grace period after the last response; the server keeps the connection for 500 ms
 )
 
 // shed selects a connection to close, so that a new connection from addr fits, and removes it

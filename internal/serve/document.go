@@ -38,9 +38,12 @@ type Options struct {
 	Now func() time.Time
 }
 
+// MinGzipSize is the size in bytes from which answers are compressed. Smaller ones fit into one
+// packet anyway.
+const MinGzipSize = 1400
+
 const (
-	minGzipSize    = 1400 // bytes; smaller documents fit into one packet anyway
-	brotliQuality  = 5    // output as small as with gzip level 9, in about the time of gzip level 6
+	brotliQuality  = 5 // output as small as with gzip level 9, in about the time of gzip level 6
 	suffixGzip     = "-gz"
 	suffixBrotli   = "-br"
 	overhead       = 2048 // bytes of memory for headers etc.
@@ -86,7 +89,7 @@ func New(body []byte, o Options) *Document {
 	d.plain = newRepresentation(tag, "", body)
 	d.packed = newRepresentation(tag, "gzip", nil)
 	d.squeezed = newRepresentation(tag, "br", nil)
-	if len(body) >= minGzipSize {
+	if len(body) >= MinGzipSize {
 		d.pack.Do(func() { d.packed.fill(gzipped(body, o.Level)) })
 		d.preferGzip = len(d.packed.body) < len(body)
 	}
@@ -219,8 +222,8 @@ func (d *Document) Type() string { return d.o.Type }
 // Size returns the approximate memory use in bytes, including a possible brotli representation.
 func (d *Document) Size() int {
 	n := len(d.plain.body) + overhead
-	packed := minGzipSize // upper limit for a small document that is compressed on demand
-	if d.size >= minGzipSize {
+	packed := MinGzipSize // upper limit for a small document that is compressed on demand
+	if d.size >= MinGzipSize {
 		packed = len(d.packed.body)
 	}
 	if d.o.Brotli {

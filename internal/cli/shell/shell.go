@@ -114,15 +114,6 @@ func (p *Shell) LoadConfig(flags *pflag.FlagSet) (*config.Effective, error) {
 	return e, nil
 }
 
-// Logger returns a logger that writes to standard error.
-func (p *Shell) Logger(l config.Log) *slog.Logger {
-	o := &slog.HandlerOptions{Level: l.SlogLevel()}
-	if l.Format == "json" {
-		return slog.New(slog.NewJSONHandler(p.Err, o))
-	}
-	return slog.New(slog.NewTextHandler(p.Err, o))
-}
-
 // UserAgent returns the User-Agent of requests that commands send.
 func (p *Shell) UserAgent() string { return "Cloudburst/" + p.Version + " (command line)" }
 

@@ -23,8 +23,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
@@ -140,35 +138,6 @@ func parse(address string, connect time.Duration) (*pgx.ConnConfig, error) {
 		config.RuntimeParams["application_name"] = "cloudburst"
 	}
 	return config, nil
-}
-
-// migrateFor migrates the schema with a pool of its own, because a migration may take longer than
-// the statement timeout. filling is set if the caller has exclusive use of the database to fill it.
-func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error {
-	use := []stdlib.OptionOpenDB{stdlib.OptionAfterConnect(share)}
-	if filling {
-		use = nil
-	}
-	db := stdlib.OpenDB(*config, use...)
-	defer unshare(db)
-	if !filling {
-		if err := usable(ctx, db); err != nil {
-			return err
-		}
-	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300), lock.WithUnlockTimeout(1, 30))
-	if err != nil {
-		return err
-	}
-	if err := sqldb.Migrate(ctx, db, goose.DialectPostgres, sqldb.Postgres(), goose.WithSessionLocker(locker)); err != nil {
-		return err
-	}
-	// A migration may have created tables that must be distributed to the workers.
-	spread, err := isDistributed(ctx, db)
-	if err != nil || !spread {
-		return err
-	}
-	return distribute(ctx, db)
 }
 
 // settings of every connection. All statements use keys, so the planner only chooses other plans

@@ -3,7 +3,6 @@ package accountui
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"cloudburst/internal/account"
@@ -131,74 +130,6 @@ func (s *Pages) logout(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, "/", http.StatusSeeOther)
 }
 
-// signup shows the form for a new account, if registration is open.
-func (s *Pages) signup(rw http.ResponseWriter, r *http.Request) {
-	rw.Header().Set("Cache-Control", "no-store")
-	switch {
-	case s.Visitor(r).User != "":
-		http.Redirect(rw, r, s.home(), http.StatusSeeOther)
-	case s.Accounts.SetupToken() != "":
-		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
-	case r.URL.Query().Get("invite") != "":
-		s.invited(rw, r, r.URL.Query().Get("invite"))
-	case !s.isOpen():
-		s.closed(rw, r)
-	default:
-		s.showSignup(rw, r, http.StatusOK, credentials{Plain: s.readable(r)})
-	}
-}
-
-// isOpen reports whether every visitor can create an account.
-func (s *Pages) isOpen() bool { return s.Registration != nil && s.Registration() }
-
-// invited shows the form for a new account to an invited person.
-func (s *Pages) invited(rw http.ResponseWriter, r *http.Request, secret string) {
-	rw.Header().Set("Referrer-Policy", "no-referrer") // the URL has the secret
-	if _, err := s.Accounts.Invited(r.Context(), secret); err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	s.showSignup(rw, r, http.StatusOK, credentials{Plain: s.readable(r), Invite: secret})
-}
-
-func (s *Pages) closed(rw http.ResponseWriter, r *http.Request) {
-	s.Problem(rw, r, http.StatusNotFound, "Sign-up is closed",
-		"Ask the operator of this server for an account.")
-}
-
-func (s *Pages) showSignup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	s.Render(rw, r, status, "signup", signView{View: signInView(s.NewView(r, "Create an account")), Form: form, Open: true})
-}
-
-func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
-	rw.Header().Set("Cache-Control", "no-store")
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	f := s.readCredentials(r, form)
-	if !s.isOpen() && f.Invite == "" || s.Accounts.SetupToken() != "" {
-		s.closed(rw, r)
-		return
-	}
-	user, err := s.add(f, func() (account.User, error) {
-		if f.Invite != "" {
-			return s.Accounts.RegisterInvited(r.Context(), f.Invite, f.Name, f.password, s.CallerOf(r))
-		}
-		return s.Accounts.Register(r.Context(), f.Name, f.password, s.CallerOf(r))
-	})
-	if err == nil {
-		err = s.SignIn(rw, r, user)
-	}
-	if err != nil {
-		status := s.setError(rw, r, err, &f)
-		s.showSignup(rw, r, status, f)
-		return
-	}
-	http.Redirect(rw, r, s.welcome(), http.StatusSeeOther)
-}
-
 // nameError is the error of an invalid user name for a new account.
 type nameError struct{ error }
 
@@ -226,73 +157,4 @@ func (s *Pages) setError(rw http.ResponseWriter, r *http.Request, err error, f *
 		f.TokenError, f.Wrong = text, ""
 	}
 	return status
-}
-
-// SetupCookie is the name of the cookie that passes the setup token from the printed link to the
-// form.
-const SetupCookie = "cloudburst-setup"
-
-// setup shows the form for the first account. The link that the server prints at startup has the
-// token in its URL. A redirect removes the token, so that it stays out of the browser history and
-// of requests to other servers.
-func (s *Pages) setup(rw http.ResponseWriter, r *http.Request) {
-	rw.Header().Set("Cache-Control", "no-store")
-	rw.Header().Set("Referrer-Policy", "no-referrer")
-	if s.Accounts.SetupToken() == "" {
-		s.setSetupCookie(rw, r, "")
-		http.Redirect(rw, r, "/login", http.StatusSeeOther)
-		return
-	}
-	if token := r.URL.Query().Get("token"); token != "" {
-		s.setSetupCookie(rw, r, shell.CleanText(token, 200))
-		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
-		return
-	}
-	f := credentials{Plain: s.readable(r)}
-	if c, err := r.Cookie(SetupCookie); err == nil {
-		if token, err := url.QueryUnescape(c.Value); err == nil {
-			f.Token = shell.CleanText(token, 200)
-		}
-	}
-	s.showSetup(rw, r, http.StatusOK, f)
-}
-
-func (s *Pages) setSetupCookie(rw http.ResponseWriter, r *http.Request, token string) {
-	c := &http.Cookie{Name: SetupCookie, Value: url.QueryEscape(token), Path: "/setup", HttpOnly: true, Secure: s.IsSecure(r), SameSite: http.SameSiteLaxMode, MaxAge: 600}
-	if token == "" {
-		c.MaxAge = -1
-	}
-	http.SetCookie(rw, c)
-}
-
-func (s *Pages) showSetup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	s.Render(rw, r, status, "setup", signView{View: signInView(s.NewView(r, "Create the first account")), Form: form})
-}
-
-func (s *Pages) doSetup(rw http.ResponseWriter, r *http.Request) {
-	rw.Header().Set("Cache-Control", "no-store")
-	rw.Header().Set("Referrer-Policy", "no-referrer")
-	if s.Accounts.SetupToken() == "" {
-		http.Redirect(rw, r, "/login", http.StatusSeeOther)
-		return
-	}
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	f := s.readCredentials(r, form)
-	user, err := s.add(f, func() (account.User, error) {
-		return s.Accounts.AddFirst(r.Context(), f.Token, f.Name, f.password, s.CallerOf(r))
-	})
-	if err == nil {
-		err = s.SignIn(rw, r, user)
-	}
-	if err != nil {
-		status := s.setError(rw, r, err, &f)
-		s.showSetup(rw, r, status, f)
-		return
-	}
-	s.setSetupCookie(rw, r, "")
-	http.Redirect(rw, r, s.welcome(), http.StatusSeeOther)
 }

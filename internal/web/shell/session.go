@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -128,35 +127,6 @@ func (s *Shell) SignIn(rw http.ResponseWriter, r *http.Request, u account.User) 
 // CallerOf returns the caller for the rate limits of package account.
 func (s *Shell) CallerOf(r *http.Request) account.Caller {
 	return account.Caller{Addr: s.CallerAddr(r), Via: "page"}
-}
-
-// LocalPath returns next if it is a path of this server, else other. It rejects backslashes and
-// control characters: browsers read a backslash as a slash and ignore control characters.
-func LocalPath(next, other string) string {
-	if len(next) > 2048 || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.Contains(next, `\`) {
-		return other
-	}
-	for _, c := range next {
-		if c <= ' ' || c == 0x7f || c == '\uFFFD' {
-			return other
-		}
-	}
-	if u, err := url.Parse(next); err != nil || u.Scheme != "" || u.Host != "" || u.User != nil {
-		return other
-	}
-	return next
-}
-
-const ConcurrentReadings = 2 // maximum number of documents that are parsed at the same time; a parsed document needs many times its size in memory
-
-// WaitForReading waits for a slot to read a document.
-func (s *Shell) WaitForReading(ctx context.Context) (leave func(), err error) {
-	select {
-	case s.readSlots <- struct{}{}:
-		return func() { <-s.readSlots }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // IsWriter reports whether the sender of the request can write here.
