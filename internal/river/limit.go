@@ -1,8 +1,6 @@
 package river
 
-import (
-	"cloudburst/internal/fault"
-)
+import "cloudburst/internal/fault"
 
 // MaxOfOperator is the maximum number of feeds of a user if the server's operator adds them. If
 // another user adds feeds, [Options.Max] is the limit.
