@@ -187,7 +187,7 @@ func (run *shardRun) submit(subs []Subscription) *deliveryBatch {
 		case !s.NextAt.IsZero():
 			b.results = append(b.results, Result{Key: s.Key(), Version: version, Outcome: Raised, NextAt: b.begun})
 		default:
-			b.list = append(b.list, &delivery{sub: s, topic: &run.shard.Topic, hops: hops, held: run.held, finish: h.finishBatched, batch: b})
+			b.list = append(b.list, &delivery{sub: s, topic: &run.shard.Topic, hops: hops, held: run.held, first: run.batches == 1, finish: h.finishBatched, batch: b})
 		}
 	}
 	b.open, b.counted = len(b.list), len(b.list)

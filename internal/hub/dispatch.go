@@ -46,6 +46,7 @@ type delivery struct {
 	claim  int64         // claim of the retry loop; 0: the delivery is from a batch. Guarded by batch.mu if batch is set
 	until  time.Time     // a claimed delivery must end by then, so it must start early enough. Guarded by batch.mu if batch is set
 	finish func(*delivery, Reply)
+	first  bool // belongs to the first batch of a run
 	origin *origin
 	batch  *deliveryBatch
 
@@ -74,9 +75,11 @@ type dispatcher struct {
 	mu             sync.Mutex
 	origins        map[string]*origin
 	ready          []*origin // fast origins in order of arrival, one delivery per turn
+	readyFirst     []*origin // fast origins with deliveries of first batches: they get every other turn, so that a feed does not wait for all deliveries of a larger one
 	readyNew       []*origin // unknown origins: they get every other turn, but not every slot
 	readySlow      []*origin
 	newIsNext      bool // the next turn belongs to readyNew
+	firstIsNext    bool // the next turn belongs to readyFirst
 	inFlight       int
 	slow           int         // open deliveries to slow origins
 	unknown        int         // open deliveries to unknown origins
@@ -112,7 +115,7 @@ func (d *dispatcher) submit(batch []*delivery) {
 			back = append(back, refusal{v, wait})
 			continue
 		}
-		o.queue = append(o.queue, v)
+		o.enqueue(v)
 		d.queued++
 		d.markReady(o)
 	}
@@ -161,9 +164,16 @@ func (d *dispatcher) postponeUnsent(v *delivery) (wait time.Duration, taken bool
 	return d.postpone(v.origin), false
 }
 
-// markReady puts o into its ready list if it can start a delivery.
+// markReady puts o into its ready lists if it can start a delivery.
 func (d *dispatcher) markReady(o *origin) {
-	if o.listed || len(o.queue) == 0 || o.inFlight >= o.limit {
+	if !o.startable() {
+		return
+	}
+	if o.first > 0 && !o.listedFirst && o.known && !o.slow {
+		o.listedFirst = true
+		d.readyFirst = append(d.readyFirst, o)
+	}
+	if o.listed {
 		return
 	}
 	o.listed = true
@@ -184,7 +194,7 @@ func (d *dispatcher) startable() bool {
 
 // hasReady reports whether an origin could start another delivery if a slot were free.
 func (d *dispatcher) hasReady() bool {
-	return len(d.ready) > 0 || len(d.readyNew) > 0 && d.hasNewCapacity() || len(d.readySlow) > 0 && d.hasSlowCapacity()
+	return len(d.readyFirst) > 0 || len(d.ready) > 0 || len(d.readyNew) > 0 && d.hasNewCapacity() || len(d.readySlow) > 0 && d.hasSlowCapacity()
 }
 
 // hasNewCapacity reports whether an unknown origin may use another slot. Unknown origins may be
@@ -196,7 +206,11 @@ func (d *dispatcher) hasNewCapacity() bool {
 // next returns the ready list that has the next turn, or nil if no origin is ready.
 func (d *dispatcher) next() *[]*origin {
 	useNew := len(d.readyNew) > 0 && d.hasNewCapacity()
+	useFirst := len(d.readyFirst) > 0 && (d.firstIsNext || len(d.ready) == 0 && !useNew)
+	d.firstIsNext = !useFirst
 	switch {
+	case useFirst:
+		return &d.readyFirst
 	case useNew && (d.newIsNext || len(d.ready) == 0):
 		d.newIsNext = false
 		return &d.readyNew
@@ -222,17 +236,11 @@ func (d *dispatcher) take() *delivery {
 		d.scheduleAging()
 		return nil
 	}
-	list := d.next()
-	if list == nil {
+	o := d.nextOrigin()
+	if o == nil {
 		return nil
 	}
-	o := (*list)[0]
-	(*list)[0] = nil
-	*list = (*list)[1:]
-	o.listed = false
-	v := o.queue[0]
-	o.queue[0] = nil
-	o.queue = o.queue[1:]
+	v := o.dequeue()
 	d.queued--
 	d.inFlight++
 	d.fresh++
@@ -242,6 +250,28 @@ func (d *dispatcher) take() *delivery {
 	d.markReady(o)
 	d.scheduleAging()
 	return v
+}
+
+// nextOrigin removes the origin that has the next turn from its ready list. It returns nil if no
+// origin can start a delivery. It drops origins whose deliveries were started from the other list.
+func (d *dispatcher) nextOrigin() *origin {
+	for {
+		list := d.next()
+		if list == nil {
+			return nil
+		}
+		o := (*list)[0]
+		(*list)[0] = nil
+		*list = (*list)[1:]
+		if list == &d.readyFirst {
+			o.listedFirst = false
+		} else {
+			o.listed = false
+		}
+		if o.startable() {
+			return o
+		}
+	}
 }
 
 // addFresh appends v to freshList and removes expired entries from its front.
@@ -408,9 +438,9 @@ func (d *dispatcher) stop(ctx context.Context) {
 	for _, o := range d.origins {
 		back = append(back, o.queue...)
 		d.queued -= len(o.queue)
-		o.queue, o.listed = nil, false
+		o.queue, o.first, o.listed, o.listedFirst = nil, 0, false, false
 	}
-	d.ready, d.readyNew, d.readySlow = nil, nil, nil
+	d.ready, d.readyFirst, d.readyNew, d.readySlow = nil, nil, nil, nil
 	d.stopIdle(len(d.idle))
 	d.mu.Unlock()
 	for _, v := range back {

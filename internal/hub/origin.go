@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"slices"
 	"time"
 
 	"cloudburst/internal/href"
@@ -8,20 +9,44 @@ import (
 
 // origin is the state of one callback origin. All fields are guarded by dispatcher.mu.
 type origin struct {
-	key       string
-	queue     []*delivery
-	inFlight  int
-	limit     int
-	listed    bool // the origin is in a ready list
-	slow      bool
-	known     bool          // the origin has replied or timed out before
-	took      time.Duration // smoothed time to a reply
-	timeouts  int           // consecutive timeouts
-	opens     int           // consecutive openings of the breaker
-	openUntil time.Time
-	nextTurn  time.Time // turn of the last postponed delivery
-	seen      time.Time
+	key         string
+	queue       []*delivery
+	first       int // number of deliveries of first batches, which are at the front of queue
+	inFlight    int
+	limit       int
+	listed      bool // the origin is in the ready list of its class
+	listedFirst bool // the origin is in dispatcher.readyFirst
+	slow        bool
+	known       bool          // the origin has replied or timed out before
+	took        time.Duration // smoothed time to a reply
+	timeouts    int           // consecutive timeouts
+	opens       int           // consecutive openings of the breaker
+	openUntil   time.Time
+	nextTurn    time.Time // turn of the last postponed delivery
+	seen        time.Time
 }
+
+// enqueue adds a delivery. Those of first batches come before all others.
+func (o *origin) enqueue(v *delivery) {
+	if !v.first {
+		o.queue = append(o.queue, v)
+		return
+	}
+	o.queue = slices.Insert(o.queue, o.first, v)
+	o.first++
+}
+
+// dequeue removes the next delivery.
+func (o *origin) dequeue() *delivery {
+	v := o.queue[0]
+	o.queue[0] = nil
+	o.queue = o.queue[1:]
+	o.first = max(o.first-1, 0)
+	return v
+}
+
+// startable reports whether the origin has a waiting delivery and may start it.
+func (o *origin) startable() bool { return len(o.queue) > 0 && o.inFlight < o.limit }
 
 func (d *dispatcher) originOf(callback string, now time.Time) *origin {
 	key := href.Origin(callback)
