@@ -198,17 +198,23 @@ func (s *receiverProcess) flow() (f Flow, err error) {
 // wait returns when n callbacks are notified. It fails if no notification arrives within timeout.
 // It calls notify with the number of notified callbacks.
 func (s *receiverProcess) wait(ctx context.Context, n int, timeout time.Duration, notify func(done int)) error {
+	return s.waitUntil(ctx, n, timeout, func() (have int, err error) {
+		if err = s.call("count", nil, &have); err == nil {
+			notify(have)
+		}
+		return have, err
+	})
+}
+
+// waitUntil returns when count returns at least n. It fails if the count stays the same for timeout.
+func (s *receiverProcess) waitUntil(ctx context.Context, n int, timeout time.Duration, count func() (int, error)) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	last, since := -1, time.Now()
 	for {
-		var have int
-		if err := s.call("count", nil, &have); err != nil {
+		have, err := count()
+		if err != nil || have >= n {
 			return err
-		}
-		notify(have)
-		if have >= n {
-			return nil
 		}
 		if have != last {
 			last, since = have, time.Now()

@@ -57,7 +57,7 @@ func (b Changes) run(ctx context.Context, s *stage) error {
 	}
 	sites := newSites(s.server.listen, fmt.Sprintf("%s:%d", Host(false, 0), s.receiver.port), b.Clients)
 	defer sites.close()
-	s.progress.step("pings", 0, 0)
+	s.progress.Step("pings", 0, 0)
 	fast, err := sites.at(ctx, 0, b.Rows) // this fills the recent changes and warms up the caches
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 	n := max(1, int(float64(b.Rate)*b.During.Seconds()))
 	listed := 0
 	for i := range s.Rounds {
-		s.progress.step("steady", i, s.Rounds)
+		s.progress.Step("steady", i, s.Rounds)
 		if _, err := s.server.settle(ctx); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (b Changes) steady(ctx context.Context, s *stage, sites *sites) error {
 func (b Changes) ramp(ctx context.Context, s *stage, sites *sites) error {
 	best := 0.0
 	for rate := float64(b.Rate); rate < 200_000; rate *= rampStep {
-		s.progress.step("ramp to "+number(rate), 0, 0)
+		s.progress.Step("ramp to "+number(rate), 0, 0)
 		p99 := maxPingP99
 		for try := 0; try < rampTries && p99 >= maxPingP99; try++ {
 			p, err := sites.at(ctx, rate, max(1, int(rate*rampFor*min(1, b.During.Seconds()))))

@@ -76,7 +76,7 @@ func (k *clusterStage) run(ctx context.Context) error {
 		return registration{feed: k.receiver.feedURL(0), callback: k.receiver.callback(i, false)}
 	}
 	for _, srv := range []*server{k.server, k.lite} {
-		if err := srv.importAll(ctx, k.n, of, func(done, total int) { k.progress.step("register", done, total) }); err != nil {
+		if err := srv.importAll(ctx, k.n, of, func(done, total int) { k.progress.Step("register", done, total) }); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (k *clusterStage) round(ctx context.Context, nodes []*server, kind string, 
 	if err := newPinger(nodes[0].listen, 1).ping(ctx, k.receiver.feedURL(0)); err != nil {
 		return 0, 0, err
 	}
-	if err := k.receiver.wait(ctx, k.n, notifyTimeout, k.progress.of(fmt.Sprintf("round %d, %s", n, kind), k.n)); err != nil {
+	if err := k.receiver.wait(ctx, k.n, notifyTimeout, k.step(fmt.Sprintf("round %d, %s", n, kind), k.n)); err != nil {
 		return 0, 0, err
 	}
 	for i, srv := range nodes {

@@ -108,7 +108,7 @@ func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 	var cpu, db []float64
 	total := 0.0
 	for range minRepeats {
-		w.progress.step(m.store+" tail.row", len(cpu), minRepeats)
+		w.progress.Step(m.store+" tail.row", len(cpu), minRepeats)
 		if err := pauseFor(w.ctx, windowOver); err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (m costMeter) watch(ctx context.Context, s *costStage, other *server, withi
 func (m costMeter) watching(ctx context.Context, s *costStage, other *server, name, what string) (u idleUse, err error) {
 	var cpu, db []float64
 	for range minRepeats {
-		s.progress.step(m.store+" "+name, len(cpu), minRepeats)
+		s.progress.Step(m.store+" "+name, len(cpu), minRepeats)
 		if u, err = m.watch(ctx, s, other, idleFor); err != nil {
 			return u, err
 		}

@@ -84,7 +84,7 @@ func (m costMeter) repeat(ctx context.Context, s *costStage, k costKind, do func
 	found := map[string][]float64{}
 	total := 0
 	for begin, i := time.Now(), 0; i < maxRepeats && (i < minRepeats || time.Since(begin) < m.each); i++ {
-		s.progress.step(m.store+" "+k.name, i, max(minRepeats, i+1))
+		s.progress.Step(m.store+" "+k.name, i, max(minRepeats, i+1))
 		n, err := do()
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cloudburst/internal/cli/shell"
 	"context"
 	"errors"
 	"fmt"
@@ -106,7 +107,7 @@ func (b Costs) Run(ctx context.Context) (*CostFile, error) {
 		stores = append(stores, "postgres")
 	}
 	each := b.For / time.Duration(costPieces*len(stores))
-	notify := newProgress(orDiscard(b.Progress))
+	notify := shell.NewProgress(orDiscard(b.Progress), "")
 	for _, store := range stores {
 		m := costMeter{Costs: b, book: book, store: store, each: each, progress: notify}
 		if err := m.all(ctx); err != nil {
@@ -123,7 +124,7 @@ type costMeter struct {
 	book     *costBook
 	store    string
 	each     time.Duration // time for the repeats of one operation
-	progress *progress
+	progress *shell.Progress
 }
 
 func (m costMeter) all(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cloudburst/internal/cli/shell"
 	"context"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 	if b.Size < 50 {
 		return t, fmt.Errorf("a trial cannot have the size %d: 50 is the least", b.Size)
 	}
-	m := costMeter{Costs: Costs{Common: b.Common, Size: b.Size}, store: "sqlite", progress: newProgress(orDiscard(b.Progress))}
+	m := costMeter{Costs: Costs{Common: b.Common, Size: b.Size}, store: "sqlite", progress: shell.NewProgress(orDiscard(b.Progress), "")}
 	if b.Database != "" {
 		m.store = "postgres"
 	}
@@ -54,7 +55,7 @@ func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 		}
 		for range minRepeats {
 			if err == nil {
-				s.progress.step("trial", t.Unchanged, minRepeats*b.Size)
+				s.progress.Step("trial", t.Unchanged, minRepeats*b.Size)
 				err = w.mixed(changing)
 			}
 			t.Unchanged, t.Changed = t.Unchanged+b.Size, t.Changed+changing

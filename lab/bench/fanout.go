@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -127,7 +128,7 @@ func (f Fanout) run(ctx context.Context, s *stage) error {
 	}
 	f.figures(s, rounds, own, web, ownCPU, webCPU)
 	if f.Latency > 0 {
-		if err := f.latency(ctx, s, p); err != nil {
+		if err := errors.Join(f.latency(ctx, s, p, "small feed: ", 0), f.latency(ctx, s, p, "small feed while all are notified: ", busyEvery)); err != nil {
 			return err
 		}
 	}
@@ -145,7 +146,7 @@ func (f Fanout) run(ctx context.Context, s *stage) error {
 // register creates registrations 0 ≤ i < n in the given way, and reports their rate.
 func (s *stage) register(ctx context.Context, way string, n int, of func(i int) registration) error {
 	begin := time.Now()
-	notify := func(done, total int) { s.progress.step("register", done, total) }
+	notify := func(done, total int) { s.progress.Step("register", done, total) }
 	var err error
 	if way == ByEndpoint {
 		err = s.server.registerAll(ctx, n, 64, of, notify)
@@ -187,7 +188,7 @@ func (f Fanout) round(ctx context.Context, s *stage, p *pinger, n int) (t notifi
 	if err := p.ping(ctx, s.receiver.feedURL(0)); err != nil {
 		return t, err
 	}
-	if err := s.receiver.wait(ctx, f.Subscribers, notifyTimeout+f.Slow, s.progress.of("round "+strconv.Itoa(n), f.Subscribers)); err != nil {
+	if err := s.receiver.wait(ctx, f.Subscribers, notifyTimeout+f.Slow, s.step("round "+strconv.Itoa(n), f.Subscribers)); err != nil {
 		return t, err
 	}
 	t.cpu = float64((s.server.usage().cpu - start.cpu).Microseconds()) / float64(f.Subscribers)
@@ -267,46 +268,4 @@ func (f Fanout) figures(s *stage, rounds []notified, own, web, ownCPU, webCPU []
 	if f.Via == ViaWebSub {
 		r.add("wrong contents", wrong, "").target("=", 0).note("the length of all, bytes and signature of every %dth", sampled)
 	}
-}
-
-// latency pings a feed with few subscribers repeatedly, and reports the delays in ms.
-func (f Fanout) latency(ctx context.Context, s *stage, p *pinger) error {
-	var first, fetched, acked []float64
-	from, to := f.Subscribers, f.Subscribers+latencyOf
-	for i := range f.Latency {
-		s.progress.step("latency", i, f.Latency)
-		if err := s.receiver.reset(to); err != nil {
-			return err
-		}
-		if err := s.receiver.call("change", []span{{From: 1, To: 2}}, nil); err != nil {
-			return err
-		}
-		t0 := time.Now()
-		if err := p.ping(ctx, s.receiver.feedURL(1)); err != nil {
-			return err
-		}
-		acked = append(acked, time.Since(t0).Seconds()*1e3)
-		if err := s.receiver.wait(ctx, latencyOf, notifyTimeout, func(int) {}); err != nil {
-			return err
-		}
-		a, err := s.receiver.arrivals(from, to, t0)
-		if err != nil {
-			return err
-		}
-		served, err := s.receiver.feeds(1, 2)
-		if err != nil {
-			return err
-		}
-		first = append(first, a.First*1e3)
-		fetched = append(fetched, a.First*1e3-float64(served.Served-t0.UnixNano())/1e6)
-	}
-	r := &s.report
-	note := fmt.Sprintf("%d pings of a feed with %d subscribers", f.Latency, latencyOf)
-	r.add("small feed: ping → first, p50", quantile(first, 0.50), "ms").note("%s", note)
-	r.add("small feed: ping → first, p99", quantile(first, 0.99), "ms")
-	r.add("small feed: read → first, p50", quantile(fetched, 0.50), "ms").target("≤", 2)
-	r.add("small feed: read → first, p99", quantile(fetched, 0.99), "ms").target("≤", 10)
-	r.add("small feed: ping → answer, p50", quantile(acked, 0.50), "ms")
-	r.add("small feed: ping → answer, p99", quantile(acked, 0.99), "ms")
-	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"cloudburst/internal/cputime"
 	"encoding/json"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -119,19 +118,5 @@ func TestProcessTimeIsParsedWithAnyProcessName(t *testing.T) {
 		if got := cputime.OfStat(bad); got != 0 {
 			t.Errorf("%q is %s", bad, got)
 		}
-	}
-}
-
-func TestProgressPrintsOneLinePerSecondWithoutTerminal(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	p := newProgress(&b)
-	for i := range 1000 {
-		p.step("send", i, 1000)
-	}
-	p.step("end", 0, 0)
-	p.clear()
-	if n := strings.Count(b.String(), "\n"); n != 2 || !strings.Contains(b.String(), "send: 0 of 1,000\n") {
-		t.Errorf("%d lines:\n%s", n, &b)
 	}
 }

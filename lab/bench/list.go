@@ -178,7 +178,7 @@ func (b Changes) versus(ctx context.Context, s *stage, sites *sites, baselineAdd
 		return err
 	}
 	for i := range s.Rounds {
-		s.progress.step("list, "+kind, i, s.Rounds)
+		s.progress.Step("list, "+kind, i, s.Rounds)
 		if err := one(s.server.listen, s.server.process, &ours, &ourCPU); err != nil {
 			return err
 		}

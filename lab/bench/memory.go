@@ -123,7 +123,7 @@ func (f Fanout) notifyAll(ctx context.Context, s *stage, p *pinger, feed, n int)
 	if err := p.ping(ctx, s.receiver.feedURL(feed)); err != nil {
 		return err
 	}
-	if err := s.receiver.wait(ctx, n, notifyTimeout, s.progress.of("memory", n)); err != nil {
+	if err := s.receiver.wait(ctx, n, notifyTimeout, s.step("memory", n)); err != nil {
 		return err
 	}
 	a, err := s.receiver.arrivals(0, f.total(), time.Now())

@@ -74,7 +74,7 @@ func (m Million) rest(ctx context.Context, s *stage) error {
 		return err
 	}
 	s.report.add("status, everything counted", time.Since(begin).Seconds()*1e3, "ms")
-	s.progress.step("rest", 0, 0)
+	s.progress.Step("rest", 0, 0)
 	timer := time.NewTimer(5 * time.Second)
 	defer timer.Stop()
 	select {
@@ -93,7 +93,7 @@ func (m Million) pings(ctx context.Context, s *stage, each, n int) error {
 	var again, missing int
 	for i := range m.Pings {
 		f := i % m.Feeds
-		s.progress.step("pings", i, m.Pings)
+		s.progress.Step("pings", i, m.Pings)
 		if err := s.receiver.reset(n); err != nil {
 			return err
 		}

@@ -112,7 +112,7 @@ func (b Ping) round(ctx context.Context, s *stage, p *pinger, who *process, firs
 		return r, err
 	}
 	r.rate = float64(b.Feeds) / time.Since(t0).Seconds()
-	if err := s.receiver.wait(ctx, len(changes), notifyTimeout, s.progress.of("notified", len(changes))); err != nil {
+	if err := s.receiver.wait(ctx, len(changes), notifyTimeout, s.step("notified", len(changes))); err != nil {
 		return r, err
 	}
 	r.cpu = float64((who.usage().cpu - before).Microseconds()) / float64(b.Feeds)

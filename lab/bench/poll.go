@@ -204,7 +204,7 @@ func (b Poll) reading(ctx context.Context, s *stage) (err error) {
 	defer func() { err = errors.Join(err, feeds.stop(stopWithin)) }()
 	var p polled
 	for i := range s.Rounds {
-		s.progress.step("reading", i, s.Rounds)
+		s.progress.Step("reading", i, s.Rounds)
 		if err := b.round(ctx, s, feeds, i, &p); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (b Poll) idle(ctx context.Context, s *stage) (err error) {
 	before := residentNow()
 	now := r.now()
 	for at := 0; at < b.Idle; at += idleAtOnce {
-		s.progress.step("idle feeds", at, b.Idle)
+		s.progress.Step("idle feeds", at, b.Idle)
 		list := make([]river.Addition, min(idleAtOnce, b.Idle-at))
 		for i := range list {
 			u := fmt.Sprintf("http://site%d.example.org/feed.xml", at+i)

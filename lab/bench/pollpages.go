@@ -32,7 +32,7 @@ const (
 // pages measures the time of pages in a store with many items.
 func (b Poll) pages(ctx context.Context, s *stage) error {
 	if s.Database != "" {
-		s.progress.step("pages: only with SQLite", 0, 0)
+		s.progress.Step("pages: only with SQLite", 0, 0)
 		return nil
 	}
 	dir := filepath.Join(s.dir, "data")
@@ -86,7 +86,7 @@ func (b Poll) fill(ctx context.Context, s *stage, dir string, feeds int) (err er
 	each := max(1, b.Many/feeds)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for i := range feeds {
-		s.progress.step("filling", i, feeds)
+		s.progress.Step("filling", i, feeds)
 		if err := b.fillFeed(ctx, r, i, feeds, each, now); err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (b Poll) post(ctx context.Context, s *stage, n int) error {
 func (b Poll) toScreen(ctx context.Context, s *stage, page *livePage) error {
 	var all []float64
 	for i := range b.Posts {
-		s.progress.step("posts to the screen", i, b.Posts)
+		s.progress.Step("posts to the screen", i, b.Posts)
 		n := i + 1
 		begin := time.Now()
 		failed := make(chan error, 1)

@@ -189,7 +189,7 @@ func (b River) pages(ctx context.Context, s *stage, u *riverUser) error {
 			if err != nil && p.path != "/login" { // skip an error of /login, which redirects signed-in users
 				return err
 			}
-			if s.progress.step(p.name, i, b.Pages); i >= 5 {
+			if s.progress.Step(p.name, i, b.Pages); i >= 5 {
 				all = append(all, took.Seconds()*1e3)
 			}
 		}
@@ -218,7 +218,7 @@ func (b River) marks(ctx context.Context, s *stage, u *riverUser) error {
 	}
 	var all, undone, waits, alone []float64
 	for n := range s.Rounds {
-		s.progress.step("mark all", n, s.Rounds)
+		s.progress.Step("mark all", n, s.Rounds)
 		to := url.Values{"to": {fmt.Sprint(time.Now().UnixMilli())}}
 		for _, step := range []struct {
 			path string
@@ -303,7 +303,7 @@ func (b River) pings(ctx context.Context, s *stage, u *riverUser) error {
 	p := newPinger(s.server.listen, 1)
 	var all []float64
 	for i := range b.Pings + 1 {
-		s.progress.step("pings", i, b.Pings)
+		s.progress.Step("pings", i, b.Pings)
 		if err := pause(ctx, 1200*time.Millisecond); err != nil { // the aggregator reads a feed at most once per second
 			return err
 		}

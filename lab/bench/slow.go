@@ -100,7 +100,7 @@ func (b Slow) round(ctx context.Context, s *stage, p *pinger, feed, from, to, to
 	if err := p.ping(ctx, s.receiver.feedURL(feed)); err != nil {
 		return r, err
 	}
-	if err := s.receiver.wait(ctx, total, notifyTimeout+b.Delay, s.progress.of("notified", total)); err != nil {
+	if err := s.receiver.wait(ctx, total, notifyTimeout+b.Delay, s.step("notified", total)); err != nil {
 		return r, err
 	}
 	if r.quick, err = s.receiver.arrivals(from, to, t0); err != nil {

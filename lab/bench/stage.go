@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cloudburst/internal/cli/shell"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ const (
 type stage struct {
 	Common
 	dir      string
-	progress *progress
+	progress *shell.Progress
 	receiver *receiverProcess
 	server   *server
 	roots    string // file for the field roots of serverPlan
@@ -60,7 +61,7 @@ func openStage(name string, c Common, p Plan) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{Common: c, dir: dir, progress: newProgress(c.Progress), loops: map[string]*loopProcess{}, begun: time.Now()}
+	s := &stage{Common: c, dir: dir, progress: shell.NewProgress(c.Progress, ""), loops: map[string]*loopProcess{}, begun: time.Now()}
 	s.report = Report{Bench: name, At: s.begun.UTC(), Machine: ThisMachine(), Options: map[string]string{}}
 	s.option("hosts", c.Hosts)
 	s.option("rounds", c.Rounds)
@@ -115,6 +116,11 @@ func (s *stage) serveEmpty(ctx context.Context) error {
 	return nil
 }
 
+// step returns a function that shows the progress of a step.
+func (s *stage) step(label string, total int) func(done int) {
+	return func(done int) { s.progress.Step(label, done, total) }
+}
+
 // loop returns the loop of a kind, started once. A loop keeps its connections between runs.
 func (s *stage) loop(kind string) (*loopProcess, error) {
 	if l := s.loops[kind]; l != nil {
@@ -138,7 +144,7 @@ func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 	if err := s.receiver.reset(j.To); err != nil {
 		return a, 0, 0, err
 	}
-	s.progress.step(fmt.Sprintf("loop (%s)", j.Kind), 0, j.To-j.From)
+	s.progress.Step(fmt.Sprintf("loop (%s)", j.Kind), 0, j.To-j.From)
 	before := l.usage().cpu
 	var ran Ran
 	j.Hosts, j.Port, j.Concurrent, j.Idle = s.Hosts, s.receiver.port, s.Concurrent, idleKept(s.NoFile)
@@ -164,7 +170,7 @@ func (s *stage) run(j Job) (a Arrivals, rate, cpu float64, err error) {
 
 // close stops all processes and removes the temporary folder.
 func (s *stage) close() error {
-	s.progress.clear()
+	s.progress.End()
 	var errs []error
 	if s.server != nil {
 		errs = append(errs, s.server.stop(stopWithin))

@@ -78,7 +78,7 @@ func (b Thread) run(ctx context.Context, s *stage) error {
 			if err != nil {
 				return err
 			}
-			if s.progress.step(page.name, i, b.Pages); i >= 5 {
+			if s.progress.Step(page.name, i, b.Pages); i >= 5 {
 				all = append(all, took.Seconds()*1e3)
 			}
 		}

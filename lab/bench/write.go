@@ -106,7 +106,7 @@ func (b Write) notified(ctx context.Context, s *stage) error {
 		if err != nil {
 			return err
 		}
-		s.progress.step("saves with notification", i, b.Saves)
+		s.progress.Step("saves with notification", i, b.Saves)
 		if i > 0 {
 			first, last, answered = append(first, a.First*1e3), append(last, a.Last*1e3), append(answered, took.Seconds()*1e3)
 		}
@@ -150,7 +150,7 @@ func (b Write) watched(ctx context.Context, s *stage) error {
 		if err != nil {
 			return err
 		}
-		s.progress.step("saves that are watched", i, min(b.Saves, pageSaves))
+		s.progress.Step("saves that are watched", i, min(b.Saves, pageSaves))
 		if i > 0 {
 			took = append(took, at.Sub(begun).Seconds()*1e3)
 		}
@@ -178,7 +178,7 @@ func (b Write) many(ctx context.Context, s *stage) error {
 		if err := s.takeIn(ctx, "many", from, min(from+importFile, b.Posts)); err != nil {
 			return err
 		}
-		s.progress.step("imported posts", min(from+importFile, b.Posts), b.Posts)
+		s.progress.Step("imported posts", min(from+importFile, b.Posts), b.Posts)
 	}
 	s.report.add("imported posts", float64(b.Posts)/time.Since(begun).Seconds(), "/s").note("files of %d posts", importFile)
 	if err := s.takeIn(ctx, "few", 0, few); err != nil {
@@ -195,7 +195,7 @@ func (b Write) many(ctx context.Context, s *stage) error {
 				cost[user] = append(cost[user], took.Seconds()*1e3)
 			}
 		}
-		s.progress.step("saves of both", i, b.Saves)
+		s.progress.Step("saves of both", i, b.Saves)
 	}
 	r := &s.report
 	r.add(fmt.Sprintf("a save, the author has %d posts, p50", few), Median(cost["few"]), "ms")

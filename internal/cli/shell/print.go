@@ -197,6 +197,14 @@ func NewProgress(w io.Writer, what string) *Progress {
 
 const barWidth = 30
 
+// Step is like At with another label. A new label is printed at once.
+func (p *Progress) Step(what string, n, total int) {
+	if what != p.What {
+		p.What, p.last = what, time.Time{}
+	}
+	p.At(n, total)
+}
+
 // At prints n of total; total 0 means that the total is unknown.
 func (p *Progress) At(n, total int) {
 	pause := time.Second
@@ -208,17 +216,23 @@ func (p *Progress) At(n, total int) {
 		return
 	}
 	p.last, p.shown = now, true
+	count := ""
 	switch {
-	case p.Human && total > 0:
-		full := min(barWidth*n/total, barWidth)
-		fmt.Fprintf(p.w, "\r%s [%s%s] %d of %d ", p.What, strings.Repeat("█", full), strings.Repeat("·", barWidth-full), n, total)
-	case p.Human:
-		fmt.Fprintf(p.w, "\r%s %d ", p.What, n)
 	case total > 0:
-		fmt.Fprintf(p.w, "%s %d of %d\n", p.What, n, total)
-	default:
-		fmt.Fprintf(p.w, "%s %d\n", p.What, n)
+		count = fmt.Sprintf(" %d of %d", n, total)
+	case n > 0:
+		count = fmt.Sprintf(" %d", n)
 	}
+	if !p.Human {
+		fmt.Fprintf(p.w, "%s%s\n", p.What, count)
+		return
+	}
+	bar := ""
+	if total > 0 {
+		full := min(barWidth*n/total, barWidth)
+		bar = fmt.Sprintf(" [%s%s]", strings.Repeat("█", full), strings.Repeat("·", barWidth-full))
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s%s%s ", p.What, bar, count)
 }
 
 // End removes the progress bar from the terminal.

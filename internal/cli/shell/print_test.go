@@ -30,16 +30,18 @@ func TestProgressPrintsOneLinePerSecondWithoutTerminal(t *testing.T) {
 		now = now.Add(100 * time.Millisecond)
 	}
 	p.At(25, 0)
+	p.Step("checked", 1, 9)
+	p.Step("checked", 2, 9)
 	p.End()
-	if got, want := out.String(), "imported 10 of 25\nimported 20 of 25\n"; got != want {
+	if got, want := out.String(), "imported 10 of 25\nimported 20 of 25\nchecked 1 of 9\n"; got != want {
 		t.Errorf("%q", got)
 	}
 	out.Reset()
-	p.Human = true
+	p.What, p.Human = "imported", true
 	now = now.Add(time.Second)
 	p.At(5, 10)
 	p.End()
-	if !strings.HasPrefix(out.String(), "\rimported [███") || !strings.HasSuffix(out.String(), "\r\x1b[K") {
+	if !strings.HasPrefix(out.String(), "\r\x1b[Kimported [███") || !strings.HasSuffix(out.String(), "\r\x1b[K") {
 		t.Errorf("%q", out.String())
 	}
 }
