@@ -45,8 +45,9 @@ build: ## build bin/cloudburst and bin/cloudburst-lab (benchmarks and simulation
 setup: ## install missing programs that the tests need (Debian; root or sudo)
 	@packaging/setup-tests.sh
 
-quick: format ## gofmt, go vet and short tests without services; run it after each change
+quick: format ## gofmt, go vet, commit subjects and short tests without services; run it after each change
 	$(TOOLS) go vet ./...
+	@packaging/subjects.sh
 	go test -short -vet=off -ldflags=-w ./...
 
 test: setup ## all tests, or those of PACKAGES, with a temporary PostgreSQL server
