@@ -109,7 +109,7 @@ func (s *Shell) serveManifest(rw http.ResponseWriter, r *http.Request) {
 
 // workerFiles returns the files of the river, which work without a connection.
 func workerFiles() []string {
-	return []string{"base.css", "base.js", "install.js", "river.js", "keys.js", "player.js", "item.css", "sepia.css", "favicon.svg", "icon-192.png"}
+	return []string{"base.css", "base.js", "install.js", "river.js", "keys.js", "player.js", "itempage.css", "sepia.css", "favicon.svg", "icon-192.png"}
 }
 
 // worker is the script of the service worker, with its version and its files.
