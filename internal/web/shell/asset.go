@@ -21,10 +21,16 @@ var staticFiles embed.FS
 //go:embed worker
 var workerScript embed.FS
 
-// asset is one static file, uncompressed and compressed with gzip.
+// asset is one static file. packed compresses it with gzip at the first call, so that a start does
+// not wait for it.
 type asset struct {
-	contentType   string
-	plain, packed []byte
+	contentType string
+	plain       []byte
+	packed      func() []byte
+}
+
+func newAsset(ext string, plain []byte, level int) asset {
+	return asset{typeOf(ext), plain, sync.OnceValue(func() []byte { return compress(plain, level) })}
 }
 
 // assets holds the static files by their hashed names, name.hash.ext, and the hashed URL of each
@@ -46,7 +52,7 @@ var loadAssets = sync.OnceValue(func() assets {
 		sum := sha256.Sum256(b)
 		ext := path.Ext(e.Name())
 		hashed := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
-		a.byURL[hashed] = asset{typeOf(ext), b, compress(b, gzip.BestCompression)}
+		a.byURL[hashed] = newAsset(ext, b, gzip.BestCompression)
 		a.urls[e.Name()] = "/static/" + hashed
 	}
 	return a
@@ -93,7 +99,7 @@ func serve(rw http.ResponseWriter, r *http.Request, f asset, cache string) {
 	h.Add("Vary", "Accept-Encoding")
 	b := f.plain
 	if acceptsGzip(r) {
-		b = f.packed
+		b = f.packed()
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Content-Length", strconv.Itoa(len(b)))

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -123,7 +124,7 @@ var worker = sync.OnceValue(func() asset {
 	list, _ := json.Marshal(files) // a list of strings can always be encoded
 	body := append([]byte("const files = "+string(list)+";\n"), script...)
 	body = append([]byte(`const version = "`+contentVersion(body)+"\";\n"), body...)
-	return asset{typeOf(".js"), body, compress(body, 9)}
+	return newAsset(".js", body, gzip.BestCompression)
 })
 
 // contentVersion returns a hash of the worker, of all static files, of all templates and of their

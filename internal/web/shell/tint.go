@@ -86,7 +86,7 @@ func (s *Shell) serveTint(rw http.ResponseWriter, r *http.Request) {
 	case "-dark":
 		css = "@media screen{html:root{color-scheme:dark;" + dark.text + dark.tint(accent) + "}}"
 	}
-	serve(rw, r, asset{typeOf(".css"), []byte(css), compress([]byte(css), gzip.BestSpeed)}, "public, max-age=86400")
+	serve(rw, r, newAsset(".css", []byte(css), gzip.BestSpeed), "public, max-age=86400")
 }
 
 // minContrast is the lowest contrast of text and background.
