@@ -38,6 +38,8 @@ type Poll struct {
 	Passes int // number of times that a round reads the unchanged feeds; a single pass is too short to measure [5]
 	Idle   int // number of idle feeds [1,000,000]
 	Only   string
+
+	users int // number of other users in the store of pages
 }
 
 // These are the parts of the measurement.

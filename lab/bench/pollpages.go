@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -119,6 +120,11 @@ func (b Poll) fillFeed(ctx context.Context, r *pollReader, i, feeds, each int, n
 	if err != nil {
 		return err
 	}
+	for users := range slices.Chunk(b.followers(i, id, now), 1000) {
+		if _, err := r.store.RiverSubscribe(ctx, users, now, feeds); err != nil {
+			return err
+		}
+	}
 	saved := river.Saved{Source: src, Check: river.Check{At: now, URL: u, Status: 200}, Now: now}
 	for n, it := range itemsOf(FeedPlan{Items: each, Size: 800 * each}, i, 0) {
 		at := now.Add(-time.Duration(n)*time.Duration(feeds)*time.Second - time.Duration(i)*time.Second).Truncate(time.Millisecond)
@@ -136,6 +142,15 @@ func (b Poll) fillFeed(ctx context.Context, r *pollReader, i, feeds, each int, n
 		err = errors.New("a feed could not be filled")
 	}
 	return err
+}
+
+// followers returns the subscriptions of other users to feed i. Each user follows a tenth of the
+// feeds.
+func (b Poll) followers(i int, id int64, now time.Time) (list []river.Addition) {
+	for n := i % 10; n < b.users; n += 10 {
+		list = append(list, river.Addition{Subscription: river.Subscription{Reader: fmt.Sprintf("user%d", n), SourceID: id, AddedAt: now, Categories: []string{"all"}}})
+	}
+	return list
 }
 
 // deepPage returns the path of the n-th page. It follows the links to older items.

@@ -25,6 +25,7 @@ type River struct {
 	Common
 	Feeds int // number of feeds [500]
 	Items int // total number of items of all feeds [100,000]
+	Users int // number of other users; each follows a tenth of the feeds
 	Pages int // number of requests for each page [200]
 	Pings int // number of pings whose item must appear on the open page [30]
 }
@@ -56,6 +57,7 @@ Each figure has its limit, and its ratio to the limit.`,
 	f := c.Flags()
 	f.IntVar(&o.Feeds, "feeds", 500, "feeds that the user follows")
 	f.IntVar(&o.Items, "items", 100_000, "items of all feeds together")
+	f.IntVar(&o.Users, "users", 0, "other users; each follows a tenth of the feeds")
 	f.IntVar(&o.Pages, "pages", 200, "requests of each page")
 	f.IntVar(&o.Pings, "pings", 30, "pings that are followed to the open page")
 	c.RunE = func(c *cobra.Command, _ []string) error { return measure(c, &o.Common, asJSON, o.Run) }
@@ -73,11 +75,12 @@ func (b River) Run(ctx context.Context) (*Report, error) {
 	}
 	s.option("feeds", b.Feeds)
 	s.option("items", b.Items)
+	s.option("users", b.Users)
 	return s.end(b.run(ctx, s))
 }
 
 func (b River) run(ctx context.Context, s *stage) error {
-	if err := (Poll{Many: b.Items}).fill(ctx, s, filepath.Join(s.dir, "data"), b.Feeds); err != nil {
+	if err := (Poll{Many: b.Items, users: b.Users}).fill(ctx, s, filepath.Join(s.dir, "data"), b.Feeds); err != nil {
 		return err
 	}
 	s.ServerFlags = append([]string{"--river.host-interval", "0"}, s.ServerFlags...)
