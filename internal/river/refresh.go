@@ -72,20 +72,22 @@ func (r *River) CheckAllSoon(ctx context.Context, user string) (due, all int, er
 	return due, len(mine), err
 }
 
-// plannedAtOnce is the number of sources that checkSoon changes in one transaction.
-const plannedAtOnce = 500
+// plannedAtOnce is the number of sources that checkSoon changes in one transaction. It is small, so
+// that other writes do not wait long.
+const plannedAtOnce = 100
 
 func checkSoon(ctx context.Context, r *River, sources []int64) (due int, err error) {
 	for ids := range slices.Chunk(sources, plannedAtOnce) {
-		n, err := r.Store.PlanChecks(ctx, ids, func(s *Source) bool { return makeDue(s, r.now()) })
-		if due += n; err != nil {
-			return due, err
+		var n int
+		if n, err = r.Store.PlanChecks(ctx, ids, func(s *Source) bool { return makeDue(s, r.now()) }); err != nil {
+			break
 		}
+		due += n
 	}
 	if due > 0 {
 		r.Wake()
 	}
-	return due, nil
+	return due, err
 }
 
 // makeDue makes a source due if a user may request a check now, and reports whether it did.
