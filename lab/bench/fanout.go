@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -128,7 +127,10 @@ func (f Fanout) run(ctx context.Context, s *stage) error {
 	}
 	f.figures(s, rounds, own, web, ownCPU, webCPU)
 	if f.Latency > 0 {
-		if err := errors.Join(f.latency(ctx, s, p, "small feed: ", 0), f.latency(ctx, s, p, "small feed while all are notified: ", busyEvery)); err != nil {
+		if err := f.latency(ctx, s, p, "small feed: ", 0); err != nil {
+			return err
+		}
+		if err := f.latency(ctx, s, p, "small feed while all are notified: ", busyEvery); err != nil {
 			return err
 		}
 	}
