@@ -72,8 +72,7 @@ func (r *River) CheckAllSoon(ctx context.Context, user string) (due, all int, er
 	return due, len(mine), err
 }
 
-// plannedAtOnce is the number of sources that checkSoon changes in one transaction. It is small, so
-// that other writes do not wait long.
+// plannedAtOnce is the number of sources per transaction: few, so other writes do not wait long.
 const plannedAtOnce = 100
 
 func checkSoon(ctx context.Context, r *River, sources []int64) (due int, err error) {
