@@ -52,7 +52,7 @@ func (a *App) newRiver(st store.Store) error {
 	a.reader = fetch.New(fetch.Options{
 		Guard:     a.fetchGuard(),
 		UserAgent: readhttp.ReaderAgent(Version, a.cfg.PublicURL, 0),
-		Idle:      2 * c.Concurrency, IdlePerHost: max(c.PerHost, 2),
+		Idle:      2 * c.Concurrency, IdlePerHost: c.Concurrency,
 	})
 	a.river = &river.River{
 		Store: st, Fetch: ownPages{a.reader, a}, Key: a.accounts.Key, Log: a.log, Now: a.clock.Now,

@@ -26,8 +26,8 @@ const (
 // checker fetches documents and stores the result of each check.
 type checker struct{ *River }
 
-// runJob checks the source of a job and stores the result.
-func (r checker) runJob(ctx context.Context, j *job) {
+// runJob checks the source of a job and stores the result. It calls fetched after the last request.
+func (r checker) runJob(ctx context.Context, j *job, fetched func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			// If a document causes a panic, the program must continue, and must not check the
@@ -43,7 +43,7 @@ func (r checker) runJob(ctx context.Context, j *job) {
 	if !j.pushed() {
 		cause = polling.DueFor(j.s.State, r.now())
 	}
-	got := r.fetchNow(ctx, &j.s, cause)
+	got := func() fetchResult { defer fetched(); return r.fetchNow(ctx, &j.s, cause) }() // after a panic, the slot is free too
 	ending := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx) // the result is stored even if the program is stopping
 	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && ending {

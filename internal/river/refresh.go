@@ -81,10 +81,9 @@ func checkSoon(ctx context.Context, r *River, sources []int64) (due int, err err
 		if n, err = r.Store.PlanChecks(ctx, ids, func(s *Source) bool { return makeDue(s, r.now()) }); err != nil {
 			break
 		}
-		due += n
-	}
-	if due > 0 {
-		r.Wake()
+		if due += n; n > 0 {
+			r.Wake()
+		}
 	}
 	return due, err
 }

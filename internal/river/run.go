@@ -305,8 +305,8 @@ func (r runner) giveBack(ctx context.Context, off []PutOff) {
 	}
 }
 
-// startLoop starts each job at its time. It reuses the goroutines of earlier jobs, because their
-// stacks have already grown.
+// startLoop starts each job at its time. A job has one of AtOnce slots until its document is
+// fetched. Goroutines are reused, because their stacks have grown.
 func (r runner) startLoop(ctx context.Context) {
 	slots, jobs, workers := make(chan struct{}, r.options().AtOnce), make(chan *job), 0
 	defer close(jobs)
@@ -324,15 +324,14 @@ func (r runner) startLoop(ctx context.Context) {
 		select {
 		case jobs <- j:
 		default:
-			if workers++; workers <= cap(slots) {
+			if workers++; workers <= 2*cap(slots) {
 				r.reading.Go(func() {
 					for ; j != nil; j = <-jobs {
-						checker(r).runJob(ctx, j)
-						<-slots
+						checker(r).runJob(ctx, j, func() { <-slots })
 					}
 				})
 			} else {
-				jobs <- j // a goroutine is about to become free and to receive the job
+				jobs <- j // wait until a result is stored
 			}
 		}
 		if r.scheduler.free() >= 100 {

@@ -274,6 +274,27 @@ func TestCrashBetweenReadAndStoreLosesNoItems(t *testing.T) {
 	})
 }
 
+func TestSlowStoreDelaysNoRequests(t *testing.T) {
+	t.Parallel()
+	withHarness(t, river.Options{AtOnce: 2}, func(t *testing.T, w *harness) {
+		st := &killedStore{w.store, make(chan struct{})}
+		w.stop()
+		w.setup = func(r *river.River) { r.Store = st }
+		w.start()
+		var urls []string
+		for i := range 20 {
+			urls = append(urls, fmt.Sprintf("http://host%d.test/rss", i))
+			w.serve(urls[i], tagged(rss("", "a"), `"v"`))
+		}
+		close(st.dead)
+		w.follow(urls...)
+		w.advance(time.Second)
+		if n := len(w.requests()); n != 4 {
+			t.Errorf("%d requests while no result can be stored, want 4: twice AtOnce", n)
+		}
+	})
+}
+
 func TestTwoProcessesCheckEachFeedOnceAndPublishAllItems(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{Shared: true}, func(t *testing.T, w *harness) {
