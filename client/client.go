@@ -28,9 +28,10 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // DefaultBase is the URL of the admin listener in the default configuration.
@@ -161,10 +162,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 }
 
 func readError(res *http.Response) error {
-	e := &Error{Status: res.StatusCode}
-	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
-		e.RetryAfter = time.Duration(s) * time.Second
-	}
+	e := &Error{Status: res.StatusCode, RetryAfter: wirehttp.RetryAfter(res.Header)}
 	var answer struct {
 		Error *Error `json:"error"`
 	}

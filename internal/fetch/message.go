@@ -3,7 +3,6 @@ package fetch
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -55,21 +54,6 @@ func (m *Message) maxBody() int {
 
 // OK reports a status of 2xx without an error.
 func (r *Reply) OK() bool { return r.Err == nil && r.Status >= 200 && r.Status <= 299 }
-
-// RetryAfter parses a Retry-After header: a number of seconds, or an HTTP date, which is converted
-// to a duration from now. It returns 0 for invalid values and past dates.
-func RetryAfter(value string, now time.Time) time.Duration {
-	value = strings.TrimSpace(value)
-	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	for _, layout := range [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", "Mon Jan _2 15:04:05 2006"} {
-		if t, err := time.Parse(layout, value); err == nil {
-			return max(0, t.Sub(now))
-		}
-	}
-	return 0
-}
 
 // check rejects values that would corrupt the request, such as line breaks in a header.
 func (m *Message) check() error {

@@ -344,19 +344,6 @@ func TestIdleConnectionsAreLimited(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsParsedAsSecondsOrDate(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for in, want := range map[string]time.Duration{
-		"": 0, "0": 0, "120": 2 * time.Minute, " 7 ": 7 * time.Second, "-5": 0, "1.5": 0, "soon": 0, "99999999999999999999": 0,
-		"Fri, 02 Jan 2026 03:05:05 GMT": time.Minute, "Friday, 02-Jan-26 03:05:05 GMT": time.Minute, "Fri Jan  2 03:05:05 2026": time.Minute, "Fri, 02 Jan 2026 03:00:00 GMT": 0,
-	} {
-		if got := RetryAfter(in, now); got != want {
-			t.Errorf("RetryAfter(%q) = %v, want %v", in, got, want)
-		}
-	}
-}
-
 func TestSenderIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64

@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/item"
 	"cloudburst/internal/text"
+	"cloudburst/internal/wirehttp"
 )
 
 // maxTries is the number of attempts for one page.
@@ -103,7 +104,7 @@ func responseProblem(where string, res *fetch.Response, now time.Time) *problem 
 		out := &problem{text: fmt.Sprintf("The page %s could not be read: its server answered %s. Open the original instead.", where, reply)}
 		switch s := res.Status; {
 		case s >= 500, s == http.StatusRequestTimeout, s == http.StatusTooEarly, s == http.StatusTooManyRequests:
-			out.again, out.after = true, fetch.RetryAfter(res.Header.Get("Retry-After"), now)
+			out.again, out.after = true, wirehttp.ParseRetryAfter(res.Header.Get("Retry-After"), now)
 		}
 		return out
 	}

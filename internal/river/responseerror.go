@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/location"
+	"cloudburst/internal/wirehttp"
 )
 
 // ErrNeedsLogin is the cause of a refusal that ends if the user enters a login.
@@ -56,7 +57,7 @@ func responseError(s *Source, got fetchResult) error {
 		return fault.New(fault.NotFound, "There is nothing at %s: its server answered %s.", where, reply)
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
 		e := fault.New(fault.TooMany, "The server of %s accepts no requests now: its answer was %s.", where, reply)
-		if e.RetryAfter = fetch.RetryAfter(got.res.Header.Get("Retry-After"), got.at); e.RetryAfter > 0 {
+		if e.RetryAfter = wirehttp.ParseRetryAfter(got.res.Header.Get("Retry-After"), got.at); e.RetryAfter > 0 {
 			e.Msg += fmt.Sprintf(" It may be asked again at %s.", got.at.Add(e.RetryAfter).UTC().Format("15:04 MST on 2 January"))
 		}
 		return e

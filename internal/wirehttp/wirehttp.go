@@ -34,13 +34,27 @@ func StatusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// RetryAfter returns a Retry-After in seconds, 0 if it is missing or a date.
+// RetryAfter reads the header Retry-After of a response. A date counts from the header Date, or from
+// the current time if there is none.
 func RetryAfter(h http.Header) time.Duration {
-	n, err := strconv.ParseUint(strings.TrimSpace(h.Get("Retry-After")), 10, 31)
+	date, err := http.ParseTime(h.Get("Date"))
 	if err != nil {
-		return 0
+		date = time.Now()
 	}
-	return time.Duration(n) * time.Second
+	return ParseRetryAfter(h.Get("Retry-After"), date)
+}
+
+// ParseRetryAfter parses the value of a header Retry-After: a number of seconds, or an HTTP date,
+// which becomes a duration from now. It returns 0 for invalid values and past dates.
+func ParseRetryAfter(value string, now time.Time) time.Duration {
+	value = strings.TrimSpace(value)
+	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(value); err == nil {
+		return max(t.Sub(now), 0)
+	}
+	return 0
 }
 
 // SetRetryAfter sets Retry-After in whole seconds, rounded up. A wait of 0 sets nothing.

@@ -8,12 +8,24 @@ import (
 	"time"
 )
 
-func TestRetryAfterIsParsedInSeconds(t *testing.T) {
+func TestRetryAfterIsParsedAsSecondsOrDate(t *testing.T) {
 	t.Parallel()
-	for value, want := range map[string]time.Duration{"": 0, " 90 ": 90 * time.Second, "-1": 0, "Fri, 31 Dec 2027 23:59:59 GMT": 0, "4294967296": 0} {
-		if got := RetryAfter(http.Header{"Retry-After": {value}}); got != want {
-			t.Errorf("Retry-After %q is %s, want %s", value, got, want)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for in, want := range map[string]time.Duration{
+		"": 0, "0": 0, "120": 2 * time.Minute, " 7 ": 7 * time.Second, "-5": 0, "1.5": 0, "soon": 0, "4294967296": 0, "99999999999999999999": 0,
+		"Fri, 02 Jan 2026 03:05:05 GMT": time.Minute, "Friday, 02-Jan-26 03:05:05 GMT": time.Minute, "Fri Jan  2 03:05:05 2026": time.Minute, "Fri, 02 Jan 2026 03:00:00 GMT": 0,
+	} {
+		if got := ParseRetryAfter(in, now); got != want {
+			t.Errorf("ParseRetryAfter(%q) = %v, want %v", in, got, want)
 		}
+	}
+}
+
+func TestRetryAfterDateCountsFromTheDateOfTheResponse(t *testing.T) {
+	t.Parallel()
+	h := http.Header{"Date": {"Fri, 31 Dec 2027 23:59:00 GMT"}, "Retry-After": {"Fri, 31 Dec 2027 23:59:59 GMT"}}
+	if got := RetryAfter(h); got != 59*time.Second {
+		t.Errorf("Retry-After is %s, want 59 s", got)
 	}
 }
 

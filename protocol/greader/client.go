@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // HTTPClient sends requests; *http.Client implements it.
@@ -64,10 +66,7 @@ func (c *Client) do(ctx context.Context, method, path string, query, form url.Va
 		return nil, fmt.Errorf("greader: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		e := &Error{Status: resp.StatusCode, Msg: clip(strings.TrimSpace(string(answer)))}
-		if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
-			e.RetryAfter = time.Duration(n) * time.Second
-		}
+		e := &Error{Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header), Msg: clip(strings.TrimSpace(string(answer)))}
 		if resp.StatusCode == http.StatusUnauthorized {
 			return nil, errors.Join(ErrUnauthorized, e)
 		}

@@ -13,9 +13,9 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
-	"strconv"
 	"strings"
-	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // HTTPClient sends requests; *http.Client implements it.
@@ -255,13 +255,10 @@ func (c *Client) send(ctx context.Context, method, target, kind string, body io.
 }
 
 func readError(res *http.Response, answer []byte) error {
-	e := &Error{Status: res.StatusCode}
+	e := &Error{Status: res.StatusCode, RetryAfter: wirehttp.RetryAfter(res.Header)}
 	var in errorJSON
 	if json.Unmarshal(answer, &in) == nil {
 		e.Code, e.Description, e.Scope = in.Error, in.Description, in.Scope
-	}
-	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
-		e.RetryAfter = time.Duration(s) * time.Second
 	}
 	return e
 }

@@ -9,9 +9,10 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/wirehttp"
 )
 
 // Intervals of a [Follower].
@@ -204,7 +205,7 @@ func (f *Follower) get(ctx context.Context, address string) (doc []byte, content
 	case resp.StatusCode == http.StatusNotModified && f.docs[address] != nil:
 		return nil, "", nil
 	case resp.StatusCode != http.StatusOK:
-		return nil, "", &StatusError{URL: address, Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
+		return nil, "", &StatusError{URL: address, Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header)}
 	}
 	doc, err = io.ReadAll(io.LimitReader(resp.Body, MaxChanges+1))
 	switch {
@@ -284,15 +285,4 @@ type StatusError struct {
 
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("weblogs: %s answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
-}
-
-// retryAfter parses the value of Retry-After, seconds or a date.
-func retryAfter(s string, now time.Time) time.Duration {
-	if n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 32); err == nil && n > 0 {
-		return time.Duration(n) * time.Second
-	}
-	if t, err := http.ParseTime(s); err == nil {
-		return max(t.Sub(now), 0)
-	}
-	return 0
 }

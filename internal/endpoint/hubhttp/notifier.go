@@ -125,7 +125,7 @@ func (n *Notifier) failed(m *fetch.Message, r *fetch.Reply) hub.Reply {
 		// spec:websub-2018#delivery-410
 		Gone: r.Status == http.StatusGone, NotTried: r.NotTried, Timeout: r.Timeout,
 		// spec:cloudburst#retry-after
-		RetryAfter: fetch.RetryAfter(r.RetryAfter, now()), Took: r.Took,
+		RetryAfter: wirehttp.ParseRetryAfter(r.RetryAfter, now()), Took: r.Took,
 		Text: failureText(r), Exchange: exchange(m, r),
 	}
 }

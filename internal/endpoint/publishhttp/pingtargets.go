@@ -147,7 +147,7 @@ func (s *TargetSender) failure(err error, seen *statusRecorder) error {
 		if s.Now != nil {
 			now = s.Now
 		}
-		f.RetryAfter = fetch.RetryAfter(seen.retry, now())
+		f.RetryAfter = wirehttp.ParseRetryAfter(seen.retry, now())
 	case status == http.StatusGone:
 		f.Code = fault.Gone
 	case status >= 300:

@@ -197,7 +197,7 @@ func (t *Sender) replyError(target string, r fetch.Reply) error {
 		return fault.New(fault.Gone, "%s answered %s: it wants no more messages.", where, wirehttp.StatusText(r.Status))
 	}
 	f := fault.New(fault.Unreadable, "%s was notified and answered %s.", where, wirehttp.StatusText(r.Status))
-	f.RetryAfter = fetch.RetryAfter(r.RetryAfter, t.now())
+	f.RetryAfter = wirehttp.ParseRetryAfter(r.RetryAfter, t.now())
 	return f
 }
 
