@@ -27,3 +27,20 @@ func When(t, now time.Time) string {
 
 // Since formats a time for the position after the word "since".
 func Since(t, now time.Time) string { return strings.TrimPrefix(When(t, now), "at ") }
+
+// InWords formats d for people in the largest unit that divides it: "25 hours", "90 minutes".
+func InWords(d time.Duration) string {
+	for _, u := range [...]struct {
+		unit time.Duration
+		name string
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}, {time.Millisecond, "millisecond"}} {
+		if d < u.unit || d%u.unit != 0 {
+			continue
+		}
+		if n := d / u.unit; n > 1 {
+			return fmt.Sprintf("%d %ss", n, u.name)
+		}
+		return "1 " + u.name
+	}
+	return d.String()
+}

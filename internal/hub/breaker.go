@@ -17,3 +17,18 @@ func (d *dispatcher) timedOut(o *origin) {
 		o.opens++
 	}
 }
+
+// closeBreaker closes the breaker of an origin that has answered.
+func (o *origin) closeBreaker() { o.timeouts, o.opens = 0, 0 }
+
+// refused returns how long the breaker delays another delivery to an origin. 0: it allows one. A
+// breaker that is half open allows one delivery at a time.
+func (o *origin) refused(now time.Time) time.Duration {
+	if now.Before(o.openUntil) {
+		return o.openUntil.Sub(now)
+	}
+	if o.opens > 0 && (o.inFlight > 0 || len(o.queue) > 0) {
+		return breakerFirst
+	}
+	return 0
+}

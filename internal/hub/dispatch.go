@@ -130,11 +130,8 @@ func (d *dispatcher) submit(batch []*delivery) {
 // admit reports whether o accepts another delivery into memory. If not, it returns how long the
 // delivery must wait.
 func (d *dispatcher) admit(o *origin, now time.Time) (time.Duration, bool) {
-	if now.Before(o.openUntil) {
-		return o.openUntil.Sub(now), false
-	}
-	if o.opens > 0 && (o.inFlight > 0 || len(o.queue) > 0) {
-		return breakerFirst, false // the breaker is half open: allow one delivery at a time
+	if wait := o.refused(now); wait > 0 {
+		return wait, false
 	}
 	if !o.slow || len(o.queue) < maxOriginQueue {
 		return 0, true

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -18,21 +17,4 @@ func RenewWithin(lifetime time.Duration) time.Duration {
 		}
 	}
 	return d
-}
-
-// InWords formats d for people in the largest unit that divides it: "25 hours", "90 minutes".
-func InWords(d time.Duration) string {
-	for _, u := range [...]struct {
-		unit time.Duration
-		name string
-	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}, {time.Millisecond, "millisecond"}} {
-		if d < u.unit || d%u.unit != 0 {
-			continue
-		}
-		if n := d / u.unit; n > 1 {
-			return fmt.Sprintf("%d %ss", n, u.name)
-		}
-		return "1 " + u.name
-	}
-	return d.String()
 }

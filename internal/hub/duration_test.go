@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/hub"
 )
 
@@ -18,7 +19,7 @@ func TestRenewalTimeIsFormattedInWords(t *testing.T) {
 		30 * 24 * time.Hour:     {"720 hours", "691 hours"},
 		1500 * time.Millisecond: {"1500 milliseconds", "1 second"},
 	} {
-		if got := [2]string{hub.InWords(lifetime), hub.InWords(hub.RenewWithin(lifetime))}; got != want {
+		if got := [2]string{date.InWords(lifetime), date.InWords(hub.RenewWithin(lifetime))}; got != want {
 			t.Errorf("%s: %q, want %q", lifetime, got, want)
 		}
 		if within := hub.RenewWithin(lifetime); within >= lifetime || within <= 0 {

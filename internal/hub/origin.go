@@ -70,7 +70,7 @@ func (d *dispatcher) learn(o *origin, r Reply) {
 	o.took = (o.took*3 + r.Took) / 4
 	d.class(o, o.took > slowAfter, true)
 	if !r.Timeout {
-		o.timeouts, o.opens = 0, 0
+		o.closeBreaker()
 		if r.OK && o.limit < originMax {
 			o.limit++
 		}

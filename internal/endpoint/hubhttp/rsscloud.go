@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
@@ -126,7 +127,7 @@ func (c *RSSCloud) register(ctx context.Context, from caller, g rsscloud.Registr
 		return rsscloud.Result{Msg: "Not registered." + refusals(refused)}, nil
 	}
 	msg := fmt.Sprintf("Registered: %s will be notified when %s. Register again within %s; this registration ends at %s.",
-		hostOf(r.Callback), changes(len(done.Accepted)), hub.InWords(hub.RenewWithin(done.Lasts)), done.Expires.UTC().Format("15:04 MST on 2 January 2006"))
+		hostOf(r.Callback), changes(len(done.Accepted)), date.InWords(hub.RenewWithin(done.Lasts)), done.Expires.UTC().Format("15:04 MST on 2 January 2006"))
 	return rsscloud.Result{Success: true, Msg: msg + refusals(refused)}, nil
 }
 

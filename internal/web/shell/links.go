@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cloudburst/feed/render"
+	"cloudburst/internal/date"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/origin"
 	"cloudburst/internal/web/locale"
@@ -88,7 +89,7 @@ func (s *Shell) RegistrationLife(l *locale.Locale) RegistrationLife {
 	if !l.IsEnglish() {
 		return RegistrationLife{l.Duration(lasts), l.Duration(hub.RenewWithin(lasts))}
 	}
-	return RegistrationLife{hub.InWords(lasts), hub.InWords(hub.RenewWithin(lasts))}
+	return RegistrationLife{date.InWords(lasts), date.InWords(hub.RenewWithin(lasts))}
 }
 
 // BaseURL returns the public URL without a trailing slash; if none is configured, the one that the
