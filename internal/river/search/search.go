@@ -12,6 +12,8 @@ import (
 const (
 	maxMatch = 500 // maximum size of a search in bytes
 	maxTerms = 10  // maximum number of terms of one kind (feed: or category:)
+
+	quotes = "\"“”„«»"
 )
 
 // Words is a parsed search.
@@ -38,11 +40,11 @@ func Read(match string) (Words, error) {
 		word, after := cutWord(match)
 		match = after
 		name, value, ok := strings.Cut(word, ":")
-		if !ok || strings.HasPrefix(word, `"`) {
+		if !ok || strings.IndexAny(word, quotes) == 0 {
 			rest = append(rest, word)
 			continue
 		}
-		taken, err := w.take(strings.ToLower(name), text.PlainLine(strings.Trim(value, `"`)))
+		taken, err := w.take(strings.ToLower(name), text.PlainLine(strings.Trim(value, quotes)))
 		if err != nil {
 			return w, err
 		}
@@ -63,7 +65,7 @@ func cutWord(s string) (word, after string) {
 	quoted := false
 	for i, c := range s {
 		switch {
-		case c == '"':
+		case strings.ContainsRune(quotes, c):
 			quoted = !quoted
 		case !quoted && unicode.IsSpace(c):
 			return s[:i], s[i:]

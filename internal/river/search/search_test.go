@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,8 @@ func TestReadExtractsSearchTerms(t *testing.T) {
 		"":                             {},
 		"blue chalk":                   {Rest: "blue chalk"},
 		`  "blue  chalk" -red bl`:      {Rest: `"blue  chalk" -red bl`},
+		"feed:„My Feed“ x":             {Rest: "x", Feeds: []string{"My Feed"}},
+		"“feed:x y” z":                 {Rest: "“feed:x y” z"},
 		"feed:chalk blue":              {Rest: "blue", Feeds: []string{"chalk"}},
 		`blue feed:"The Chalk  log" x`: {Rest: "blue x", Feeds: []string{"The Chalk log"}},
 		"FEED:a feed:b Category:News":  {Feeds: []string{"a", "b"}, Categories: []string{"News"}},
@@ -59,4 +62,13 @@ func FuzzWords(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestTitlesAreSortedWithoutAccentsAndCase(t *testing.T) {
+	t.Parallel()
+	list := []string{"Zeit", "zebra", "Ärzte", "apple", "Éclair", "Echo", "日本"}
+	slices.SortFunc(list, func(a, b string) int { return strings.Compare(SortKey(a), SortKey(b)) })
+	if got := strings.Join(list, " "); got != "apple Ärzte Echo Éclair zebra Zeit 日本" {
+		t.Error(got)
+	}
 }

@@ -50,7 +50,6 @@ func Terms(text string) ([]Term, error) {
 
 // cutTerm cuts a word or a phrase off the start of a text.
 func cutTerm(text string) (term, rest string, open bool) {
-	const quotes = "\"“”„«»"
 	if first, size := utf8.DecodeRuneInString(text); strings.ContainsRune(quotes, first) {
 		text = text[size:]
 		if end := strings.IndexAny(text, quotes); end >= 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/search"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -34,7 +35,7 @@ func (s *subscriptionStore) RiverRail(ctx context.Context, reader string) ([]riv
 		return nil, err
 	}
 	for i := range rows {
-		rows[i].Categories, rows[i].key = unpackCategories(rows[i].categories), strings.ToLower(rows[i].Title)
+		rows[i].Categories, rows[i].key = unpackCategories(rows[i].categories), search.SortKey(rows[i].Title)
 	}
 	slices.SortFunc(rows, func(a, b railRow) int { return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.ID, b.ID)) })
 	list := make([]river.RailFeed, len(rows))

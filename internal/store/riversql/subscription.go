@@ -5,10 +5,10 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 	"time"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/search"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -182,7 +182,7 @@ func subscriptionOrder(ctx context.Context, c sqldb.Conn, q river.SubscriptionQu
 	}
 	names, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, n *namedSource) error {
 		err := rows.Scan(&n.id, &n.key, &n.name)
-		n.name = strings.ToLower(n.name)
+		n.name = search.SortKey(n.name)
 		return err
 	}, `SELECT f.source_id, `+key+`, CASE WHEN f.title <> '' THEN f.title WHEN s.title <> '' THEN s.title ELSE s.url END
 		FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id`+w.String(), w.Args...)

@@ -22,13 +22,13 @@ func riverCountTests() map[string]func(*testing.T, *env) {
 }
 
 func railOfFeeds(t *testing.T, s *stream) {
-	first := s.followFeed("ann", feedURL(1), "b", "a")
+	first := s.followFeed("ann", feedURL(1), "Zebra", "Ähre", "ast")
 	src := s.take(first.ID)
-	src.About = river.About{Title: "beta", Icon: "http://feeds.example/icon.png", Description: `says "icon": nothing`}
+	src.About = river.About{Title: "Beta", Icon: "http://feeds.example/icon.png", Description: `says "icon": nothing`}
 	s.save(river.Saved{Source: src, Put: s.items(first.ID, 0, 3)})
 	second := s.followFeed("ann", feedURL(2))
 	_, err := s.ChangeSubscription(s.Ctx, "ann", second.ID, func(f *river.Subscription) error {
-		f.Title = "Alpha"
+		f.Title = "Älter"
 		return nil
 	})
 	storetest.Must(t, err)
@@ -36,10 +36,12 @@ func railOfFeeds(t *testing.T, s *stream) {
 	s.followFeed("bob", feedURL(4))
 	got, err := s.RiverRail(s.Ctx, "ann")
 	storetest.Same(t, "rail", []any{got, err}, []any{[]river.RailFeed{
-		{ID: second.ID, Title: "Alpha"},
-		{ID: first.ID, Title: "beta", Icon: "http://feeds.example/icon.png", Categories: []string{"a", "b"}, Unread: 3},
+		{ID: second.ID, Title: "Älter"},
+		{ID: first.ID, Title: "Beta", Icon: "http://feeds.example/icon.png", Categories: []string{"Zebra", "ast", "Ähre"}, Unread: 3},
 		{ID: never.ID, Title: feedURL(3)},
 	}, error(nil)})
+	categories, err := s.Categories(s.Ctx, "ann", false)
+	storetest.Same(t, "categories", []any{categories, err}, []any{[]river.Category{{Name: "Ähre", Sources: 1}, {Name: "ast", Sources: 1}, {Name: "Zebra", Sources: 1}}, error(nil)})
 	got, err = s.RiverRail(s.Ctx, "nobody")
 	storetest.Same(t, "a user without feeds", []any{len(got), err}, []any{0, error(nil)})
 }

@@ -1,6 +1,7 @@
 package readerui
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/search"
 	"cloudburst/internal/web/feedview"
 	"cloudburst/internal/web/shell"
 )
@@ -314,7 +316,7 @@ func (s *base) group(v *sourcesView, list []river.Followed) {
 		}
 	}
 	names := slices.SortedFunc(maps.Keys(byName), func(a, b string) int {
-		return strings.Compare(strings.ToLower(a)+"\x00"+a, strings.ToLower(b)+"\x00"+b)
+		return cmp.Or(strings.Compare(search.SortKey(a), search.SortKey(b)), strings.Compare(a, b))
 	})
 	for i, name := range names {
 		v.Groups = append(v.Groups, sourceGroup{ID: "g" + strconv.Itoa(i+1), Name: name, River: "/river?" + url.Values{"category": {name}}.Encode(), Rows: byName[name]})
