@@ -1,6 +1,7 @@
 package authorui
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -91,4 +92,29 @@ func (v *postsView) month(base string, c author.Count) {
 	}
 	y := &v.Months[len(v.Months)-1]
 	y.Months = append(y.Months, content.TagView{Label: v.Lang.Date(at, "January"), Href: base + strings.ReplaceAll(c.Name, "-", "/") + "/", Posts: c.Posts})
+}
+
+// monthTitles is a month of the archive with its posts.
+type monthTitles struct {
+	Month string
+	Posts []titleView
+}
+
+// addTitles adds the newest posts to the archive, by month.
+func (s *Pages) addTitles(ctx context.Context, v *postsView, user string) error {
+	posts, err := s.Posts.List(ctx, author.PostQuery{User: user, State: author.Published, Limit: maxTitles})
+	if err != nil {
+		return err
+	}
+	for i, t := range s.titles(posts) {
+		at := posts[i].PublishedAt.UTC()
+		month := v.Lang.Date(at, "January 2006")
+		if n := len(v.Titles); n == 0 || v.Titles[n-1].Month != month {
+			v.Titles = append(v.Titles, monthTitles{Month: month})
+		}
+		t.Day = v.Lang.Date(at, "2 January")
+		m := &v.Titles[len(v.Titles)-1]
+		m.Posts = append(m.Posts, t)
+	}
+	return nil
 }

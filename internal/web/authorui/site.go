@@ -236,31 +236,6 @@ func (s *Pages) titles(posts []author.Post) (all []titleView) {
 	return all
 }
 
-// monthTitles is a month of the archive with its posts.
-type monthTitles struct {
-	Month string
-	Posts []titleView
-}
-
-// addTitles adds the newest posts to the archive, by month.
-func (s *Pages) addTitles(ctx context.Context, v *postsView, user string) error {
-	posts, err := s.Posts.List(ctx, author.PostQuery{User: user, State: author.Published, Limit: maxTitles})
-	if err != nil {
-		return err
-	}
-	for i, t := range s.titles(posts) {
-		at := posts[i].PublishedAt.UTC()
-		month := v.Lang.Date(at, "January 2006")
-		if n := len(v.Titles); n == 0 || v.Titles[n-1].Month != month {
-			v.Titles = append(v.Titles, monthTitles{Month: month})
-		}
-		t.Day = v.Lang.Date(at, "2 January")
-		m := &v.Titles[len(v.Titles)-1]
-		m.Posts = append(m.Posts, t)
-	}
-	return nil
-}
-
 // pinned returns the post at the top of the first page; nil: none.
 func (s *Pages) pinned(ctx context.Context, w author.Writer) (*author.Post, error) {
 	if w.Page.Pinned == 0 {
