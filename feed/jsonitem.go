@@ -179,7 +179,7 @@ func (r *jsonReader) complete(it *Item, b *jsonBody, v jsonValue) {
 	if b.html != "" {
 		t := Text{Value: b.html, Type: htmlText}
 		r.setText(&t, lang)
-		r.markup(&t)
+		r.markup(&t, r.base())
 		it.Content = r.texts.add(it.Content, t)
 	}
 	if b.text != "" {

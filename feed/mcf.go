@@ -263,7 +263,7 @@ func (m *mcfReader) words(u *mcfUnit, v *mcfProperty) Text {
 	t := Text{Value: v.value, Type: plainText, Language: lang, Base: m.root.String()}
 	m.guess(&t)
 	if t.Type != plainText {
-		m.markup(&t)
+		m.markup(&t, m.base())
 	}
 	return t
 }

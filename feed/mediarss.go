@@ -94,7 +94,7 @@ func (p *parser) mediaTexts(m *MediaInfo, s *slots) bool {
 		t := MediaText{Type: p.attr("type"), Lang: p.attr("lang"), Start: p.attr("start"), End: p.attr("end")}
 		if t.Value = p.leaf(); mediaType(t.Type) == htmlText {
 			v := Text{Value: t.Value}
-			p.markup(&v)
+			p.markup(&v, p.base())
 			t.Value = v.Value
 		}
 		m.Texts = appendBudgeted(&p.budget, m.Texts, t)

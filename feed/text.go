@@ -3,6 +3,7 @@ package feed
 import (
 	"bytes"
 	"encoding/base64"
+	"html"
 	"strings"
 	"unicode/utf8"
 
@@ -25,7 +26,7 @@ func (p *parser) construct(kind string) Text {
 	if !p.budget.take(len(t.Language) + len(t.Base)) {
 		t.Base = ""
 	}
-	mode := ""
+	mode, base := "", p.base()
 	if len(p.r.Attrs) > 0 {
 		if typ, ok := p.r.Attr("type"); ok {
 			t.Type = mediaType(typ)
@@ -38,14 +39,14 @@ func (p *parser) construct(kind string) Text {
 	if t.Type == xhtmlText && mode != "escaped" && mode != "base64" {
 		t.Value = p.r.Inner()
 		if p.atom && p.f.Version == "1.0" { // in Atom 1.0, the <div> is not part of the text
-			t.Value = unwrap(t.Value)
+			base = p.unwrap(&t)
 		}
 	} else if isXML(t.Type) {
 		t.Value = p.xmlContent()
 	} else if text, markup := p.r.Leaf(); !markup {
 		t.Value = text
 	} else {
-		t.Value = p.inline(&t)
+		base = p.inline(&t)
 	}
 	if mode == "base64" || t.Src == "" && binary(t.Type) {
 		t.Value = strings.TrimSpace(unbase64(t.Value))
@@ -53,7 +54,7 @@ func (p *parser) construct(kind string) Text {
 	t.Value = p.fixDoubled(t.Value)
 	p.guess(&t)
 	if t.Type == htmlText || t.Type == xhtmlText {
-		p.markup(&t)
+		p.markup(&t, base)
 	}
 	return t
 }
@@ -73,15 +74,55 @@ func (p *parser) xmlContent() string {
 	return p.xmlText()
 }
 
-// inline reads markup that the author did not escape. Its type is XHTML, whatever the element
-// declares. An enclosing <div> is removed; a text with only <div> elements is plain text.
-func (p *parser) inline(t *Text) string {
-	v := p.r.Inner()
-	if text, ok := withoutDivs(v); ok {
-		return p.r.Decode(text)
+// inline reads markup that the author did not escape, and returns the base URL of its references.
+// Its type is XHTML, whatever the element declares. An enclosing <div> is removed; a text with only
+// <div> elements is plain text.
+func (p *parser) inline(t *Text) *href.Base {
+	t.Value = p.r.Inner()
+	if text, ok := withoutDivs(t.Value); ok {
+		t.Value = p.r.Decode(text)
+		return p.base()
 	}
 	t.Type = xhtmlText
-	return unwrap(v)
+	return p.unwrap(t)
+}
+
+// unwrap removes a <div> that encloses the whole text. The text keeps the language of the <div>, and
+// unwrap returns the base URL that its xml:base sets.
+func (p *parser) unwrap(t *Text) *href.Base {
+	whole, base := t.Value, p.base()
+	if t.Value = unwrap(whole); len(t.Value) == len(whole) {
+		return base
+	}
+	tag := whole[:tagEnd(whole)]
+	if !strings.Contains(tag, "xml:") {
+		return base
+	}
+	if lang, ok := attributeOf(tag, "xml:lang"); ok && p.budget.take(len(lang)) {
+		t.Language = dashed(lang)
+	}
+	if ref, ok := attributeOf(tag, "xml:base"); ok && !p.budget.over {
+		base = base.Child(ref)
+		if t.Base = base.String(); !p.budget.take(len(t.Base)) {
+			t.Base, base = "", p.base()
+		}
+	}
+	return base
+}
+
+// attributeOf returns the value of an attribute of a tag.
+func attributeOf(tag, name string) (value string, ok bool) {
+	for {
+		before, after, more := strings.Cut(tag, "=")
+		after = strings.TrimLeft(after, " \t\r\n")
+		if !more || after == "" || after[0] != '"' && after[0] != '\'' {
+			return "", false
+		}
+		value, tag, _ = strings.Cut(after[1:], after[:1])
+		if fields := strings.Fields(before); len(fields) > 0 && fields[len(fields)-1] == name {
+			return html.UnescapeString(value), true
+		}
+	}
 }
 
 // withoutDivs returns the text of markup that contains only <div> tags; for other markup, ok is
@@ -110,11 +151,11 @@ func (p *parser) guess(t *Text) {
 	}
 }
 
-// markup resolves the references in HTML and sanitizes it, as the options require.
-func (p *parser) markup(t *Text) {
+// markup resolves the references in HTML against base and sanitizes it, as the options require.
+func (p *parser) markup(t *Text, base *href.Base) {
 	written := t.Value
 	if !p.o.KeepRelative && !p.budget.over {
-		if v := href.HTML(t.Value, p.base()); p.budget.take(len(v) - len(t.Value)) {
+		if v := href.HTML(t.Value, base); p.budget.take(len(v) - len(t.Value)) {
 			t.Value = v
 		}
 	}
