@@ -305,6 +305,9 @@ func (h requesting) verifyUnsubscribe(ctx context.Context, in Intent) IntentResu
 		return d
 	}
 	e := eventOf(in, event.KindCancel, "Ended by its owner.")
+	if _, err := h.Store.Subscription(ctx, in.Key()); fault.CodeOf(err) == fault.NotFound {
+		e.OK, e.Text = false, "There was no such subscription."
+	}
 	e.Took, e.Detail = h.now().Sub(in.At), detail(x)
 	return IntentResult{Intent: in, Remove: true, Events: []event.Event{e}}
 }

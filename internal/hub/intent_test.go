@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -162,6 +163,27 @@ func TestUnsubscribeRequestRequiresConfirmation(t *testing.T) {
 		h.settle(time.Second)
 		if _, ok := h.webSub(sub1); ok {
 			t.Error("the subscription did not end")
+		}
+	})
+}
+
+func TestUnsubscribeRequestWithoutSubscriptionIsLogged(t *testing.T) {
+	t.Parallel()
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribeWebSub(sub1, "", 0)
+		for range 2 {
+			if err := h.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
+				t.Fatal(err)
+			}
+			h.settle(time.Second)
+		}
+		var got []string
+		for _, e := range h.events(event.KindCancel) {
+			got = append(got, fmt.Sprint(e.OK, " ", e.Text))
+		}
+		slices.Sort(got)
+		if want := []string{"false There was no such subscription.", "true Ended by its owner."}; !slices.Equal(got, want) {
+			t.Errorf("log: %q, want %q", got, want)
 		}
 	})
 }
