@@ -39,7 +39,7 @@ func (p *parser) construct(kind string) Text {
 	if t.Type == xhtmlText && mode != "escaped" && mode != "base64" {
 		t.Value = p.r.Inner()
 		if p.atom && p.f.Version == "1.0" { // in Atom 1.0, the <div> is not part of the text
-			base = p.unwrap(&t)
+			base = unwrapText(&t, base, &p.budget)
 		}
 	} else if isXML(t.Type) {
 		t.Value = p.xmlContent()
@@ -84,13 +84,13 @@ func (p *parser) inline(t *Text) *href.Base {
 		return p.base()
 	}
 	t.Type = xhtmlText
-	return p.unwrap(t)
+	return unwrapText(t, p.base(), &p.budget)
 }
 
-// unwrap removes a <div> that encloses the whole text. The text keeps the language of the <div>, and
-// unwrap returns the base URL that its xml:base sets.
-func (p *parser) unwrap(t *Text) *href.Base {
-	whole, base := t.Value, p.base()
+// unwrapText removes a <div> that encloses the whole text. The text keeps the language of the <div>,
+// and unwrapText returns the base URL that its xml:base sets.
+func unwrapText(t *Text, base *href.Base, budget *budget) *href.Base {
+	whole := t.Value
 	if t.Value = unwrap(whole); len(t.Value) == len(whole) {
 		return base
 	}
@@ -98,16 +98,19 @@ func (p *parser) unwrap(t *Text) *href.Base {
 	if !strings.Contains(tag, "xml:") {
 		return base
 	}
-	if lang, ok := attributeOf(tag, "xml:lang"); ok && p.budget.take(len(lang)) {
+	if lang, ok := attributeOf(tag, "xml:lang"); ok && budget.take(len(lang)) {
 		t.Language = dashed(lang)
 	}
-	if ref, ok := attributeOf(tag, "xml:base"); ok && !p.budget.over {
-		base = base.Child(ref)
-		if t.Base = base.String(); !p.budget.take(len(t.Base)) {
-			t.Base, base = "", p.base()
-		}
+	ref, ok := attributeOf(tag, "xml:base")
+	if !ok || budget.over {
+		return base
 	}
-	return base
+	inner := base.Child(ref)
+	if !budget.take(len(inner.String())) {
+		return base
+	}
+	t.Base = inner.String()
+	return inner
 }
 
 // attributeOf returns the value of an attribute of a tag.

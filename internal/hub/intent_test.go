@@ -179,7 +179,9 @@ func TestUnsubscribeRequestWithoutSubscriptionIsLogged(t *testing.T) {
 		}
 		var got []string
 		for _, e := range h.events(event.KindCancel) {
-			got = append(got, fmt.Sprint(e.OK, " ", e.Text))
+			if !strings.Contains(e.Text, "was asked for") {
+				got = append(got, fmt.Sprint(e.OK, " ", e.Text))
+			}
 		}
 		slices.Sort(got)
 		if want := []string{"false There was no such subscription.", "true Ended by its owner."}; !slices.Equal(got, want) {
