@@ -48,6 +48,9 @@ func (r searcher) restrict(ctx context.Context, q *ItemQuery) (ok bool, err erro
 	if err != nil {
 		return false, err
 	}
+	if q.Public && w.Private() {
+		return false, fault.New(fault.Invalid, "Nobody but the user can search by categories, stars and read marks.")
+	}
 	q.Match = w.Rest
 	q.Starred = q.Starred || w.Starred
 	q.Unread = q.Unread || w.Unread

@@ -216,16 +216,14 @@ func (r *River) Wake() {
 	lease.Wake(r.wakeups.tail)
 }
 
-// claimLoop claims due sources while the scheduler has free capacity. It does not use
-// [lease.Loop], because the scheduler holds more claims than it starts, and orders them by pushes
-// and the pace of hosts.
+// claimLoop claims due sources while the scheduler has free capacity. It is no [lease.Loop], because
+// the scheduler holds more claims than it starts, in an order of its own.
 func (r runner) claimLoop(ctx context.Context) {
 	wall, mono := r.now(), time.Now()
 	for {
 		now := r.now()
 		if passed := time.Since(mono); (now.Sub(wall) - passed).Abs() > maxJump {
-			// The wall clock was set. Sources that became due because of it are spread over time,
-			// as after a start.
+			// The wall clock was set. Sources that became due because of it are spread over time.
 			r.scheduler.resetEpoch(now)
 		}
 		wall, mono = now, time.Now()

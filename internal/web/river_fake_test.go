@@ -175,6 +175,7 @@ func fits(q river.ItemQuery, e river.Entry) bool {
 	switch {
 	case q.SourceID != 0 && e.SourceID != q.SourceID,
 		q.Category != "" && !slices.Contains(e.Source.Categories, q.Category),
+		q.Public && e.Source.Private,
 		q.Starred && !e.Starred, q.Unread && e.Mark.Read, q.Read && !e.Mark.Read,
 		!q.From.IsZero() && e.At.Before(q.From), !q.To.IsZero() && !e.At.Before(q.To),
 		e.Seq <= q.ChangedIn,

@@ -391,7 +391,7 @@ func TestPublicRiverHidesReadMarksAndCategories(t *testing.T) {
 	x := newRiverHarness(t)
 	x.RiverPublic = true
 	x.pages = x.Routes()
-	for path, want := range map[string]int{"/river?category=Weblogs": 200, "/river?category=Family": 404, "/river?category=News": 404, "/river?q=category:Family": 400, "/river?q=Grandfather": 200, "/river?starred=1": 200,
+	for path, want := range map[string]int{"/river?category=Weblogs": 200, "/river?category=Family": 404, "/river?category=News": 404, "/river?q=category:Family": 400, "/river?q=is:starred": 400, "/river?q=is:%22read%22": 400, "/river?q=Grandfather": 200, "/river?starred=1": 200,
 		"/river/stream?category=News": 404, "/river?source=" + strconv.FormatInt(river.SourceID("https://family.example/secret.xml"), 10): 404} {
 		rec := x.open(path)
 		if rec.Code != want || strings.Contains(rec.Body.String(), secret) || strings.Contains(rec.Body.String(), ">Family<") {

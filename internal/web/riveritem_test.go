@@ -127,7 +127,7 @@ func TestReadingViewHidesPrivateFiltersFromOtherUsers(t *testing.T) {
 		if !ok || e.Source.Private {
 			continue
 		}
-		for _, query := range []string{"?category=Family", "?category=News", "?starred=1", "?unread=1", "?q=category:News", "?source=x", "?before=no"} {
+		for _, query := range []string{"?category=Family", "?category=News", "?starred=1", "?unread=1", "?q=category:News", "?q=is:starred", "?q=is:%22unread%22", "?source=x", "?before=no"} {
 			doc := check(t, x.open(fmt.Sprint("/river/item/", it.ID, query)))
 			for _, a := range find(doc, "a", "") {
 				if href := attr(a, "href"); strings.Contains(href, "/river") && strings.Contains(href, "?") && !strings.Contains(href, "/river/image?") {

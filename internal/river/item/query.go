@@ -14,6 +14,7 @@ type Query struct {
 	Starred    bool
 	Unread     bool
 	Read       bool
+	Public     bool  // for people other than the user: leave out items of feeds with a login; Match may not use categories or marks
 	Hidden     bool  // include items that a filter hides
 	HiddenBy   int64 // only items that this filter hides, newest first; Match, Unread and similar fields are ignored
 	// Match contains the words that must all occur; the last word may be a prefix. "…" is a

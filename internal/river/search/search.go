@@ -23,6 +23,9 @@ type Words struct {
 	Starred, Unread, Read bool
 }
 
+// Private reports whether the search uses categories or marks, which only their user may see.
+func (w Words) Private() bool { return w.Starred || w.Unread || w.Read || len(w.Categories) > 0 }
+
 // Read parses the terms feed:…, category:… and is:… of a search. Their values may be quoted.
 // fault.Invalid: the search is too long or contains an invalid term.
 func Read(match string) (Words, error) {

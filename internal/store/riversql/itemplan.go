@@ -107,6 +107,7 @@ func (p *itemPlan) order() string {
 const (
 	markOf   = `COALESCE((SELECT k.%s FROM item_mark AS k WHERE k.reader = :reader AND k.place = i.place), FALSE)`
 	readOf   = `(SELECT f.read_place FROM river_subscription AS f WHERE f.reader = :reader AND f.source_id = i.source_id)`
+	publicOf = `(SELECT 1 FROM source AS o WHERE o.login = '' AND o.id = %s) = 1`
 	memberOf = `(SELECT 1 FROM river_category_source AS m WHERE m.reader = :reader AND m.category = :%s AND m.source_id = %s) = 1`
 )
 
@@ -117,6 +118,9 @@ func (p *itemPlan) sources(column string) (conds []string) {
 	}
 	if len(p.Sources) > 0 {
 		conds = append(conds, column+" {ALL} :sources {END ALL}")
+	}
+	if p.Public {
+		conds = append(conds, fmt.Sprintf(publicOf, column))
 	}
 	if p.Category != "" {
 		conds = append(conds, fmt.Sprintf(memberOf, "category", column))

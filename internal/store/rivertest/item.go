@@ -1,6 +1,7 @@
 package rivertest
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 func riverItemTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"ItemIsReadAsWritten":                          riverTest(wholeItem),
+		"PublicQueryOmitsFeedsWithLogin":               riverTest(publicItems),
 		"NewestItemsComeFirst":                         riverTest(newestFirst),
 		"EditedItemKeepsPlaceAndFirstNumber":           riverTest(editedItem),
 		"WithdrawnItemKeepsContent":                    riverTest(withdrawnItem),
@@ -50,6 +52,26 @@ func wholeItem(t *testing.T, s *stream) {
 	want := river.Entry{Item: it, Source: river.EntrySource{ID: src.ID, Title: src.URL, URL: src.URL, Categories: []string{"c"}}}
 	storetest.Same(t, "entry", s.ask(river.ItemQuery{Reader: "ann"}), []river.Entry{want})
 	storetest.Same(t, "place", it.Place(), river.Place{At: s.In(-time.Hour).UnixMilli(), ID: it.ID})
+}
+
+func publicItems(t *testing.T, s *stream) {
+	open := s.followFeed("ann", feedURL(1))
+	private := s.addition("ann", feedURL(1))
+	private.Source.ID, private.SourceID, private.Source.Login = 77, 77, river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "x"}
+	_, err := s.RiverSubscribe(s.Ctx, []river.Addition{private}, s.Now, 10)
+	storetest.Must(t, err)
+	s.save(river.Saved{Source: s.take(open.ID), Put: s.items(open.ID, 0, 2)})
+	s.save(river.Saved{Source: s.take(77), Put: s.items(77, 0, 5)}) // all newer than those of the other feed
+	_, err = s.IndexItems(s.Ctx, 100)
+	storetest.Must(t, err)
+	for public, want := range map[bool]int{false: 3, true: 2} {
+		list, err := s.Items(s.Ctx, river.ItemQuery{Reader: "ann", Public: public, Limit: 3})
+		storetest.Same(t, fmt.Sprint("public: ", public), []any{len(list), err}, []any{want, error(nil)})
+		list, err = s.Items(s.Ctx, river.ItemQuery{Reader: "ann", Public: public, Match: "title", Limit: 10})
+		storetest.Same(t, fmt.Sprint("search, public: ", public), []any{len(list), err}, []any{map[bool]int{false: 7, true: 2}[public], error(nil)})
+		list, err = s.Items(s.Ctx, river.ItemQuery{Reader: "ann", Public: public, IDs: []int64{river.ItemID(77, "guid-1")}})
+		storetest.Same(t, fmt.Sprint("one item, public: ", public), []any{len(list), err}, []any{map[bool]int{false: 1, true: 0}[public], error(nil)})
+	}
 }
 
 func newestFirst(t *testing.T, s *stream) {

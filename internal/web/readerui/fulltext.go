@@ -99,12 +99,12 @@ func (s *riverPages) doFull(rw http.ResponseWriter, r *http.Request, reader stri
 	if !s.riverForm(rw, r) {
 		return
 	}
-	list, err := s.River.Items(r.Context(), river.ItemQuery{Reader: reader, IDs: []int64{id}, Bare: true, Limit: 1})
+	list, err := s.River.Items(r.Context(), river.ItemQuery{Reader: reader, IDs: []int64{id}, Public: may != accessWrite, Bare: true, Limit: 1})
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	if list = s.visibleItems(riverScope{Reader: reader, May: may, Root: "/river"}, list); len(list) == 0 {
+	if len(list) == 0 {
 		s.NotFound(rw, r)
 		return
 	}

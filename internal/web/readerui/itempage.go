@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/search"
 	"cloudburst/internal/web/content"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
@@ -49,7 +50,7 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 		s.NotFound(rw, r)
 		return
 	}
-	want := river.ItemQuery{Reader: st.Reader, IDs: []int64{id}, Limit: 1}
+	want := river.ItemQuery{Reader: st.Reader, IDs: []int64{id}, Public: st.visitors(), Limit: 1}
 	if st.Public != "" {
 		want.Category = st.Category
 	}
@@ -58,7 +59,7 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 		s.Fail(rw, r, err)
 		return
 	}
-	if list = s.visibleItems(st, list); len(list) == 0 {
+	if len(list) == 0 {
 		s.NotFound(rw, r)
 		return
 	}
@@ -124,7 +125,7 @@ func (s *riverPages) itemScope(r *http.Request, st riverScope, e *river.Entry) r
 		if st.Public == "" && s.mayWatch(r.Context(), st) != nil {
 			q.Category = ""
 		}
-		if strings.Contains(strings.ToLower(q.Text), "category:") {
+		if w, err := search.Read(q.Text); err != nil || w.Private() {
 			q.Text = ""
 		}
 	}
@@ -178,6 +179,7 @@ func (s *riverPages) neighbours(ctx context.Context, st riverScope, q riverQuery
 		prev bool
 	}{{&prev, true}, {&next, false}} {
 		want := q.items(st.Reader)
+		want.Public = st.visitors()
 		want.Unread = want.Unread && !(side.prev && how.marks) // if the river shows read marks, the items before this one were just marked read
 		want.Before, want.Oldest, want.Bare, want.Limit = e.Place(), side.prev != how.oldest, true, neighbourLimit
 		list, err := s.River.Items(ctx, want)
@@ -187,7 +189,7 @@ func (s *riverPages) neighbours(ctx context.Context, st riverScope, q riverQuery
 			}
 			return nil, nil, err
 		}
-		for _, n := range s.visibleItems(st, list) {
+		for _, n := range list {
 			feed := shell.CleanText(n.Source.Title, 120)
 			*side.link = &itemLink{withQuery(how.path(n.ID), how.from), strings.TrimSpace(shell.CleanText(n.Title, 120)), feed}
 			break

@@ -217,6 +217,7 @@ func (s *riverPages) piece(ctx context.Context, key channelKey, q river.ItemQuer
 // itemsOf reads the items in the scope of a channel, latest Seq first.
 func (s *riverPages) itemsOf(ctx context.Context, key channelKey, q river.ItemQuery) ([]river.Entry, error) {
 	q.Reader, q.Category, q.SourceID, q.BySeq = key.Reader, key.Category, key.Source, true
+	q.Public = key.visitors()
 	return s.River.Items(ctx, q)
 }
 
@@ -227,7 +228,7 @@ func (s *riverPages) events(key channelKey, list []river.Entry) ([]byte, error) 
 	from := riverQuery{Category: key.Category, Source: key.Source}.scopeValues(key.riverScope)
 	l := locale.Find(key.Lang)
 	how := showing{lang: l, now: s.CurrentTime(), zone: time.UTC, root: key.Root, from: from, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
-	for _, e := range slices.Backward(s.visibleItems(key.riverScope, list)) {
+	for _, e := range slices.Backward(list) {
 		p := s.post(&e, how)
 		if err := s.writeItem(&p, how); err != nil {
 			return nil, err

@@ -114,12 +114,11 @@ func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st rive
 		s.Fail(rw, r, err)
 		return
 	}
-	list, err := s.River.Items(r.Context(), river.ItemQuery{Reader: st.Reader, Category: st.Category, Limit: itemsOfFeed})
+	list, err := s.River.Items(r.Context(), river.ItemQuery{Reader: st.Reader, Category: st.Category, Public: true, Limit: itemsOfFeed})
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	list = s.visibleItems(st, list)
 	at := newestChange(list)
 	self := s.BaseURL(r) + st.Root + "/feed." + ext
 	body, _, err := render.Append(nil, s.feedOf(r, st, list, at), format, &render.Options{Self: self, Updated: at, Generator: &feed.Generator{Name: "Cloudburst", Version: s.Version}})

@@ -25,6 +25,9 @@ type riverScope struct {
 	Private  bool   // the category is private: only its owner sees this page
 }
 
+// visitors reports whether the pages of the scope are for people other than its user.
+func (st riverScope) visitors() bool { return st.May != accessWrite || st.Public != "" }
+
 // riverQuery holds the filters in the URL of a page.
 type riverQuery struct {
 	Category string
@@ -206,10 +209,9 @@ func (s *riverPages) fillRiver(r *http.Request, v *riverView) error {
 	}
 	want := q.items(st.Reader)
 	want.Oldest = v.Looks.Oldest
-	if st.May != accessWrite { // marks and categories are private
-		want.Starred, want.Unread, want.Read = false, false, false
-		if strings.Contains(strings.ToLower(want.Match), "category:") {
-			return fault.New(fault.Invalid, "Only the owner of the river can search by category. Choose one from the list.")
+	if want.Public = st.visitors(); want.Public { // marks and categories are private
+		if words, err := search.Read(q.Text); err == nil && words.Private() {
+			return fault.New(fault.Invalid, "Only the owner of the river can search by category, star or read mark. Choose a category from the list.")
 		}
 	}
 	asked := s.CurrentTime()
@@ -223,25 +225,10 @@ func (s *riverPages) fillRiver(r *http.Request, v *riverView) error {
 		v.Older = withQuery(st.Root, v.with("before", riverPlace(page.older)))
 	}
 	s.follow(v, asked, list)
-	list = s.visibleItems(st, list)
 	v.Found, v.Zone = len(list), shell.TimeZone(r)
 	s.addMarkResult(r, v)
 	v.Days, err = s.riverDays(list, showing{lang: v.Lang, now: v.Now, zone: v.Zone, root: st.Root, from: v.values(), fold: v.Fold, rest: page.rest, found: q.found(), oldest: want.Oldest, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
 	return err
-}
-
-// visibleItems removes items of private feeds, unless the page shows the user's own river.
-func (s *riverPages) visibleItems(st riverScope, list []river.Entry) []river.Entry {
-	if st.May == accessWrite && st.Public == "" {
-		return list
-	}
-	kept := make([]river.Entry, 0, len(list))
-	for _, e := range list {
-		if !e.Source.Private {
-			kept = append(kept, e)
-		}
-	}
-	return kept
 }
 
 // follow adds the stream of new items to the page. asked is the time before the items were read:
