@@ -24,7 +24,7 @@ fi
 # libcurl reports to its makers unless statistics are off.
 secret_file pgpass <<<"127.0.0.1:*:*:cloudburst:$password"
 export PGPASSFILE=$dir/pgpass
-citus=(-c shared_preload_libraries=citus -c max_prepared_transactions=400 -c citus.node_conninfo=sslmode=prefer
+citus=(-c shared_preload_libraries=citus -c max_connections=1000 -c max_prepared_transactions=400 -c citus.node_conninfo=sslmode=prefer
 	-c citus.enable_statistics_collection=off -c citus.local_hostname=127.0.0.1 -c citus.shard_count=${CITUS_SHARDS:-4})
 run_sql() { # PORT SQL
 	"${as_user[@]}" "$bin/psql" -X -q -A -t -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$1" -U cloudburst -d postgres -c "$2" >/dev/null

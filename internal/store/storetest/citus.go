@@ -61,6 +61,10 @@ func makeCluster(ctx context.Context, server, name string) (address string, node
 		return "", nil, err
 	}
 	defer coordinator.Close(ctx)
+	// Joining nodes changes roles, which all databases of a server share. Two changes at a time fail.
+	if _, err := coordinator.Exec(ctx, `SELECT pg_advisory_lock(hashtext('makeCluster'))`); err != nil {
+		return "", nil, err
+	}
 	rows, err := coordinator.Query(ctx, `SELECT nodename, nodeport FROM pg_dist_node ORDER BY groupid`)
 	if err != nil {
 		return "", nil, err
