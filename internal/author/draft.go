@@ -102,6 +102,19 @@ func (p *Posts) DiscardEditDraft(ctx context.Context, user string, post int64, v
 	return err
 }
 
+// RestoreEditDraft restores the draft that was discarded with or after the deletion of a post. It does
+// nothing if there is no such draft.
+func (p *Posts) RestoreEditDraft(ctx context.Context, deleted Post, via string) error {
+	draft, err := p.ByKey(ctx, deleted.User, EditDraftKey(deleted.ID), "")
+	if err == nil && draft.State == Deleted && !draft.UndoUntil.Before(deleted.UndoUntil) {
+		_, err = p.Undo(ctx, deleted.User, draft.ID, via)
+	}
+	if fault.CodeOf(err) == fault.NotFound {
+		return nil
+	}
+	return err
+}
+
 // SaveOnce is like Save for a client that may repeat a request whose response was lost. If the user
 // has a post with the key of e, SaveOnce changes that post to the content of e.
 func (p *Posts) SaveOnce(ctx context.Context, e Edit) (Post, error) {

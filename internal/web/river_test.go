@@ -425,7 +425,12 @@ func TestDaysOfTheRiverAreInTheTimeZoneOfTheUser(t *testing.T) {
 	if attr(days[0], "data-day") != "2026-11-21" || !strings.Contains(text(days[0]), "fetched 00:01") {
 		t.Error(attr(days[0], "data-day"), text(days[0])[:80])
 	}
-	for _, bad := range []string{"x", "99999", "-5000", ""} {
+	r = httptest.NewRequest("GET", "/river", nil)
+	r.AddCookie(&http.Cookie{Name: "tz", Value: "Australia/Brisbane"})
+	if days := find(check(t, x.do(r)), "section", "day"); attr(days[0], "data-day") != "2026-11-21" {
+		t.Errorf("in Brisbane: %s", attr(days[0], "data-day"))
+	}
+	for _, bad := range []string{"x", "99999", "-5000", "", "Local", "../etc/passwd", strings.Repeat("a/", 100)} {
 		r := httptest.NewRequest("GET", "/river", nil)
 		r.AddCookie(&http.Cookie{Name: "tz", Value: bad})
 		if days := find(check(t, x.do(r)), "section", "day"); attr(days[0], "data-day") != "2026-11-20" {

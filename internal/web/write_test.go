@@ -412,6 +412,35 @@ func TestEditorSchedulesPost(t *testing.T) {
 	}
 }
 
+func TestScheduledPostWithoutADateIsPublished(t *testing.T) {
+	t.Parallel()
+	x := newWriteHarness(t).as("alice")
+	const when = "2026-12-01T09:00"
+	x.location(x.send("/write", "do", "publish", "key", "k", "source", "Later", "when", when, "offset", "60"))
+	x.location(x.send("/write", "do", "publish", "id", "1", "base", "1", "writer", "alice", "source", "At once", "when", "", "was", when, "offset", "60"))
+	if p := x.post("alice", 1); p.State != author.Published || p.Source != "At once" || p.PublishedAt.Sub(x.fake.now).Abs() > time.Second {
+		t.Errorf("%+v", p)
+	}
+}
+
+// In November, Berlin is one hour east of UTC, and in July two.
+func TestDateOfAScheduledPostIsInTheTimeZoneOfThatDate(t *testing.T) {
+	t.Parallel()
+	x := newWriteHarness(t).as("alice")
+	x.location(x.send("/write", "do", "publish", "key", "k", "source", "Later", "when", "2027-07-01T09:00", "offset", "120"))
+	for path, want := range map[string]string{"/write?did=scheduled&done=1": "1 July 2027, 09:00", "/write/1": ""} {
+		r := httptest.NewRequest("GET", path, nil)
+		r.Header.Set("Cookie", x.cookie+"; tz=Europe/Berlin")
+		doc := check(t, x.do(r))
+		if !strings.Contains(text(doc), want) {
+			t.Errorf("%s does not say %s", path, want)
+		}
+		if when, offset := x.field(doc, "when"), x.field(doc, "offset"); want == "" && (when != "2027-07-01T09:00" || offset != "120") {
+			t.Errorf("the form has %s, offset %s", when, offset)
+		}
+	}
+}
+
 func TestEditorStoresFilesUnlessContentContradictsTheirType(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")

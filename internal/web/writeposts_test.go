@@ -99,6 +99,41 @@ func TestReplyLinkOfAnItemOpensTheComposer(t *testing.T) {
 	}
 }
 
+func TestUndoOfADeletionRestoresTheUnpublishedChange(t *testing.T) {
+	t.Parallel()
+	x := newWriteHarness(t).as("alice")
+	post := x.write("alice", author.Published, author.Content{Source: "As published"})
+	x.ask("/write/draft", "id", fmt.Sprint(post.ID), "base", fmt.Sprint(post.Revision), "writer", "alice", "source", "Changed")
+	x.send(fmt.Sprintf("/write/%d/delete", post.ID))
+	x.location(x.send(fmt.Sprintf("/write/%d/undo", post.ID)))
+	if got := strings.TrimSpace(x.field(check(t, x.open(fmt.Sprintf("/write/%d", post.ID))), "source")); got != "Changed" {
+		t.Errorf("the editor shows %q", got)
+	}
+}
+
+func TestDeletedPostsAreListedBehindManyDiscardedChanges(t *testing.T) {
+	t.Parallel()
+	x := newWriteHarness(t).as("alice")
+	old := x.write("alice", author.Draft, author.Content{Source: "The old one"})
+	x.send(fmt.Sprintf("/write/%d/delete", old.ID))
+	for range 70 {
+		x.fake.now = x.fake.now.Add(time.Second)
+		change := x.write("alice", author.Draft, author.Content{Source: "A change"})
+		x.send(fmt.Sprintf("/write/%d/delete", change.ID))
+	}
+	x.fakePostStore.mu.Lock()
+	for id, p := range x.fakePostStore.posts {
+		if p.Source == "A change" {
+			p.Key = author.EditDraftKey(4711)
+			x.fakePostStore.posts[id] = p
+		}
+	}
+	x.fakePostStore.mu.Unlock()
+	if got := text(check(t, x.open("/write/posts?show=deleted"))); !strings.Contains(got, "The old one") || strings.Contains(got, "A change") {
+		t.Errorf("the list is %s", got)
+	}
+}
+
 func TestUndoMessageStatesTheUndoneAction(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")

@@ -1,9 +1,10 @@
 package writerui
 
 import (
+	"slices"
+
 	"cloudburst/internal/author"
 	"cloudburst/internal/web/shell"
-	"slices"
 )
 
 // audience is the form field for the readers of a post: everyone, or groups. The template audience

@@ -133,7 +133,7 @@ func (s *Pages) postsOf(r *http.Request, user string, state author.State, v post
 			query.After = &after
 		}
 	}
-	all, err := s.Posts.List(r.Context(), query)
+	all, err := s.listed(r.Context(), query)
 	if err != nil {
 		return postList{}, err
 	}
@@ -141,9 +141,6 @@ func (s *Pages) postsOf(r *http.Request, user string, state author.State, v post
 	more := len(all) > limit
 	all = all[:min(len(all), limit)]
 	for _, p := range all {
-		if p.State == author.Deleted && author.EditedPost(p) != 0 {
-			continue // a draft of changes to another post, which was published or discarded
-		}
 		list.Rows = append(list.Rows, s.postRow(r.Context(), p, v))
 	}
 	switch {
@@ -157,6 +154,29 @@ func (s *Pages) postsOf(r *http.Request, user string, state author.State, v post
 		list.More = link + sep + "after=" + strconv.FormatInt(all[len(all)-1].ID, 10)
 	}
 	return list, nil
+}
+
+// listed returns the posts of a query. It leaves out deleted drafts of changes to other posts, which
+// were published or discarded.
+func (s *Pages) listed(ctx context.Context, query author.PostQuery) (all []author.Post, err error) {
+	for {
+		page, err := s.Posts.List(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		last := len(page) < query.Limit
+		if !last {
+			query.After = &page[len(page)-1]
+		}
+		for _, p := range page {
+			if p.State != author.Deleted || author.EditedPost(p) == 0 {
+				all = append(all, p)
+			}
+		}
+		if last || len(all) >= query.Limit {
+			return all, nil
+		}
+	}
 }
 
 func (s *Pages) postRow(ctx context.Context, p author.Post, v postsView) postRow {
@@ -234,6 +254,9 @@ func (s *Pages) doUndoPost(rw http.ResponseWriter, r *http.Request, session acco
 	switch {
 	case post.State == author.Deleted:
 		did = "undone-deleted"
+		if err := s.Posts.RestoreEditDraft(r.Context(), post, "write"); err != nil {
+			s.Logger().Warn("restore the draft of a change", "user", session.User, "post", post.ID, "err", err)
+		}
 	case now.State == author.Draft && post.State != author.Draft:
 		did = "undone-" + string(post.State)
 	}

@@ -201,10 +201,13 @@ func (f *postForm) date() (time.Time, error) {
 	return time.Time{}, fault.In(fault.New(fault.Invalid, "%q is not a date and time. Write it as 2026-11-22 15:04.", shell.CleanText(f.When, 40)), "at")
 }
 
-// at sets the offset of the form from the user's zone, unless the form has one.
+// at sets the offset of the form from the user's zone at its date, unless the form has one.
 func (f *postForm) at(zone *time.Location, now time.Time) {
 	if f.Offset != "" {
 		return
+	}
+	if t, err := time.ParseInLocation(minuteForm, f.When, zone); err == nil {
+		now = t
 	}
 	_, seconds := now.In(zone).Zone()
 	f.Offset = strconv.Itoa(seconds / 60)

@@ -22,6 +22,7 @@ type PostEditor interface {
 	SaveOnce(ctx context.Context, e author.Edit) (author.Post, error)
 	SaveDraft(ctx context.Context, d author.DraftEdit) (author.DraftEdit, error)
 	DiscardEditDraft(ctx context.Context, user string, post int64, via string) error
+	RestoreEditDraft(ctx context.Context, deleted author.Post, via string) error
 	Delete(ctx context.Context, user string, id, base int64, via string) (author.Post, error)
 	Undo(ctx context.Context, user string, id int64, via string) (author.Post, error)
 	Composer(ctx context.Context, user string) (author.Composer, error)

@@ -159,6 +159,8 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 		e.At = s.CurrentTime()
 	case do == "back":
 		e.To, e.At, did = author.Draft, time.Time{}, "back"
+	case v.State == author.Scheduled && f.When == "" && f.Was != "": // the date was cleared
+		e.At = s.CurrentTime()
 	case v.State == author.Scheduled && at.IsZero():
 		e.To, did = author.Scheduled, "scheduled"
 	case v.State.HasReaders():

@@ -8,8 +8,9 @@ const byId = (id) => document.getElementById(id);
 const items = () => [...document.querySelectorAll("#days .item")];
 const title = () => document.title.replace(/^\(\d+\) /, "");
 
-if (!document.cookie.split("; ").includes(`tz=${minutes}`)) {
-  document.cookie = `tz=${minutes}; path=/; max-age=31536000; samesite=lax`;
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || minutes;
+if (!document.cookie.split("; ").includes(`tz=${zone}`)) {
+  document.cookie = `tz=${zone}; path=/; max-age=31536000; samesite=lax`;
 }
 
 function say(text) {
@@ -18,7 +19,7 @@ function say(text) {
 }
 
 // Dates and times in the time zone of the browser.
-const dateOf = (ms) => new Date(ms + minutes * 60000).toISOString().slice(0, 10);
+const dateOf = (ms) => new Date(ms - new Date(ms).getTimezoneOffset() * 60000).toISOString().slice(0, 10);
 
 function clocks(scope) {
   for (const el of scope.querySelectorAll("time[data-clock]")) {

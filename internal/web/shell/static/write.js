@@ -32,7 +32,7 @@ function start() {
   let stopped = form.hasAttribute("data-conflict"); // nothing is sent before the author has chosen a version
   let last, dirty = false, saving = null, timer = 0, looking = 0, lookup = null, tries = 0, passing = false;
 
-  if (!document.cookie.includes("tz=")) document.cookie = `tz=${minutesAt(Date.now())}; path=/; max-age=31536000; samesite=lax`;
+  document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone || minutesAt(Date.now())}; path=/; max-age=31536000; samesite=lax`;
 
   function say(words, bad, label, act) {
     const state = byId("w-state");
