@@ -126,18 +126,16 @@ func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st rive
 		s.Fail(rw, r, err)
 		return
 	}
-	s.document(rw, r, st, body, documents.Options{Type: f.Type, Modified: at})
+	s.document(rw, r, st, body, documents.Options{Type: f.Type})
 }
 
-// document sends a document of a category.
+// document sends a document of a category. It has an ETag and no Last-Modified: when a feed leaves the
+// category, the time of the newest item goes back.
 func (s *riverPages) document(rw http.ResponseWriter, r *http.Request, st riverScope, body []byte, o documents.Options) {
 	o.Cache, o.Feed, o.Now = "public, max-age=60", true, s.CurrentTime
 	if st.Private {
 		o.Cache = "private, max-age=60"
 	}
-	// Last-Modified has a resolution of one second, in which several items can arrive. For a recent
-	// change, only the ETag decides.
-	o.NoSince = o.Modified.After(s.CurrentTime().Add(-2 * time.Second))
 	documents.New(body, o).Answer(rw, r)
 }
 
@@ -194,18 +192,18 @@ func itemOf(e *river.Entry) feed.Item {
 
 // publicOPML sends the list of a category's feeds.
 func (s *riverPages) publicOPML(rw http.ResponseWriter, r *http.Request, st riverScope) {
-	body, at, err := s.listOf(r.Context(), st)
+	body, err := s.listOf(r.Context(), st)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	s.document(rw, r, st, body, documents.Options{Type: "text/x-opml; charset=utf-8", Modified: at})
+	s.document(rw, r, st, body, documents.Options{Type: "text/x-opml; charset=utf-8"})
 }
 
-func (s *riverPages) listOf(ctx context.Context, st riverScope) (body []byte, at time.Time, err error) {
+func (s *riverPages) listOf(ctx context.Context, st riverScope) ([]byte, error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: st.Reader, Category: st.Category})
 	if err != nil {
-		return nil, at, err
+		return nil, err
 	}
 	list = slices.DeleteFunc(list, func(f river.Followed) bool { return f.Source.Private() })
 	doc := &opml.Document{Head: opml.Head{Title: st.Category}}
@@ -215,10 +213,6 @@ func (s *riverPages) listOf(ctx context.Context, st riverScope) (body []byte, at
 			o.HTMLURL = f.Source.About.Home
 		}
 		doc.Add(o)
-		if f.AddedAt.After(at) {
-			at = f.AddedAt
-		}
 	}
-	body, err = doc.AppendXML(nil)
-	return body, at, err
+	return doc.AppendXML(nil)
 }
