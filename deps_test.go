@@ -141,6 +141,7 @@ func grants() []grant {
 		{"golang.org/x/net", "internal/href", "hosts in other scripts, in one spelling (idna)"},
 		{"golang.org/x/text", "protocol/rsscloud", "answers of hubs in other encodings than UTF-8"},
 		{"golang.org/x/text", "internal/charset", "documents in other encodings than UTF-8"},
+		{"golang.org/x/text", "internal/text", "names without their accents, to sort by (norm)"},
 		{"golang.org/x/text", "internal/river/search", "words without their accents, to search by (norm)"},
 		{"golang.org/x/net", "feed/discover", "pages as browsers read them (html)"},
 		{"golang.org/x/net", "protocol/indieauth", "pages of programs as browsers read them (html)"},

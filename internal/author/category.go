@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // maxCategoryName is the maximum length of a folded category name in bytes.
@@ -98,6 +99,6 @@ func (p *Posts) Categories(ctx context.Context, user string) ([]Count, error) {
 			counts = append(counts, Count{Name: name, Label: label})
 		}
 	}
-	slices.SortStableFunc(counts, func(a, b Count) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(counts, func(a, b Count) int { return text.CompareNames(a.Label, b.Label) })
 	return counts, nil
 }

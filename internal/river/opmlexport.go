@@ -98,7 +98,7 @@ func inFolders(folders map[string][]opml.Outline) []opml.Outline {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
+	slices.SortFunc(names, text.CompareNames)
 	var out []opml.Outline
 	for _, name := range names {
 		out = append(out, opml.Outline{Text: escapeIfHTML(name), Outlines: folders[name]})

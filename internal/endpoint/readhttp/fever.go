@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/fever"
 )
 
@@ -166,7 +167,7 @@ func (f *feverReader) Lists(ctx context.Context, user string) ([]fever.Group, []
 			relations = append(relations, fever.FeedsGroup{GroupID: id, FeedIDs: ids})
 		}
 	}
-	slices.SortFunc(groups, func(a, b fever.Group) int { return strings.Compare(a.Title, b.Title) })
+	slices.SortFunc(groups, func(a, b fever.Group) int { return text.CompareNames(a.Title, b.Title) })
 	slices.SortFunc(relations, func(a, b fever.FeedsGroup) int { return int(a.GroupID) - int(b.GroupID) })
 	feeds := make([]fever.Feed, 0, len(n.list))
 	for i := range n.list {

@@ -65,16 +65,3 @@ func Split(text string, word func(w string, alone bool) bool) {
 func IsAlone(r rune) bool {
 	return r >= firstAlone && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && unicode.IsLetter(r)
 }
-
-// SortKey returns a title in lowercase and without accents, to sort by: "Ärzte" comes before "Zeit".
-func SortKey(title string) string {
-	if !strings.ContainsFunc(title, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return strings.ToLower(title)
-	}
-	return strings.ToLower(strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
-		}
-		return r
-	}, norm.NFKD.String(title)))
-}

@@ -1,14 +1,17 @@
 package authorsql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"maps"
 	"slices"
+	"strings"
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqldb"
+	"cloudburst/internal/text"
 )
 
 // countKey identifies a stored count of published posts, such as the count of a category.
@@ -171,12 +174,18 @@ func (s *postStore) PostCounts(ctx context.Context, user string, what author.Cou
 	if n <= 0 {
 		n = 1000
 	}
-	text := `SELECT n.name, n.label, n.posts FROM post_count AS n` + w.String()
+	statement := `SELECT n.name, n.label, n.posts FROM post_count AS n` + w.String()
 	if all {
-		text = `SELECT n.name, ` + label + `, CAST(SUM(n.posts) AS BIGINT) FROM post_count AS n` + w.String() + ` GROUP BY n.name`
+		statement = `SELECT n.name, ` + label + `, CAST(SUM(n.posts) AS BIGINT) FROM post_count AS n` + w.String() + ` GROUP BY n.name`
 	}
-	text += ` ORDER BY n.name` + order + ` LIMIT ` + w.Arg(min(n, 10_000))
-	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]author.Count, error) {
-		return sqldb.Collect(ctx, c, func(rows *sql.Rows, n *author.Count) error { return rows.Scan(&n.Name, &n.Label, &n.Posts) }, text, w.Args...)
+	statement += ` ORDER BY n.name` + order + ` LIMIT ` + w.Arg(min(n, 10_000))
+	counts, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]author.Count, error) {
+		return sqldb.Collect(ctx, c, func(rows *sql.Rows, n *author.Count) error { return rows.Scan(&n.Name, &n.Label, &n.Posts) }, statement, w.Args...)
 	})
+	if what == author.ByCategory {
+		slices.SortFunc(counts, func(a, b author.Count) int {
+			return cmp.Or(text.CompareNames(a.Label, b.Label), strings.Compare(a.Name, b.Name))
+		})
+	}
+	return counts, err
 }

@@ -1,16 +1,14 @@
 package riversql
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/internal/river/search"
 	"cloudburst/internal/store/sqldb"
+	"cloudburst/internal/text"
 )
 
 // Categories implements river.Store.
@@ -22,9 +20,7 @@ func (s *subscriptionStore) Categories(ctx context.Context, reader string, unrea
 		}, `SELECT k.name, k.shown, k.sources FROM (SELECT c.name, c.shown, c.made, (SELECT COUNT(*) FROM river_category_source AS m
 				WHERE m.reader = c.reader AND m.category = c.name) AS sources FROM river_category AS c WHERE c.reader = $1) AS k
 			WHERE k.made OR k.sources > 0`, reader)
-		slices.SortFunc(list, func(a, b river.Category) int {
-			return cmp.Or(strings.Compare(search.SortKey(a.Name), search.SortKey(b.Name)), strings.Compare(a.Name, b.Name))
-		})
+		slices.SortFunc(list, func(a, b river.Category) int { return text.CompareNames(a.Name, b.Name) })
 		if err != nil || !unread {
 			return list, err
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"cloudburst/internal/river"
-	"cloudburst/internal/river/search"
 	"cloudburst/internal/store/sqldb"
+	"cloudburst/internal/text"
 )
 
 // railRow is a feed in the list of feeds next to the river, as stored.
@@ -35,7 +35,7 @@ func (s *subscriptionStore) RiverRail(ctx context.Context, reader string) ([]riv
 		return nil, err
 	}
 	for i := range rows {
-		rows[i].Categories, rows[i].key = unpackCategories(rows[i].categories), search.SortKey(rows[i].Title)
+		rows[i].Categories, rows[i].key = unpackCategories(rows[i].categories), text.SortKey(rows[i].Title)
 	}
 	slices.SortFunc(rows, func(a, b railRow) int { return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.ID, b.ID)) })
 	list := make([]river.RailFeed, len(rows))

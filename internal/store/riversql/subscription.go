@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"cloudburst/internal/river"
-	"cloudburst/internal/river/search"
 	"cloudburst/internal/store/sqldb"
+	"cloudburst/internal/text"
 )
 
 // followedRow is a subscription with its source, as stored.
@@ -182,7 +182,7 @@ func subscriptionOrder(ctx context.Context, c sqldb.Conn, q river.SubscriptionQu
 	}
 	names, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, n *namedSource) error {
 		err := rows.Scan(&n.id, &n.key, &n.name)
-		n.name = search.SortKey(n.name)
+		n.name = text.SortKey(n.name)
 		return err
 	}, `SELECT f.source_id, `+key+`, CASE WHEN f.title <> '' THEN f.title WHEN s.title <> '' THEN s.title ELSE s.url END
 		FROM river_subscription AS f JOIN source AS s ON s.id = f.source_id`+w.String(), w.Args...)

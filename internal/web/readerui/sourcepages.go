@@ -1,7 +1,6 @@
 package readerui
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -12,7 +11,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
-	"cloudburst/internal/river/search"
+	"cloudburst/internal/text"
 	"cloudburst/internal/web/feedview"
 	"cloudburst/internal/web/shell"
 )
@@ -315,9 +314,7 @@ func (s *base) group(v *sourcesView, list []river.Followed) {
 			none = append(none, rows[i])
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(byName), func(a, b string) int {
-		return cmp.Or(strings.Compare(search.SortKey(a), search.SortKey(b)), strings.Compare(a, b))
-	})
+	names := slices.SortedFunc(maps.Keys(byName), text.CompareNames)
 	for i, name := range names {
 		v.Groups = append(v.Groups, sourceGroup{ID: "g" + strconv.Itoa(i+1), Name: name, River: "/river?" + url.Values{"category": {name}}.Encode(), Rows: byName[name]})
 	}
