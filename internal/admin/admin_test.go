@@ -3,6 +3,7 @@ package admin_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -266,7 +267,12 @@ func TestBackupsAreCreatedListedAndDeleted(t *testing.T) {
 	for _, name := range []string{"other.db", "../secret.key", "", "cloudburst-20261128T050000Z.db", "cloudburst-99999999T999999Z.db"} {
 		wantFault(t, a.DeleteBackup(t.Context(), alice, name), fault.NotFound)
 	}
+	key := filepath.Join(folder, list[0].Name+".key")
+	must(t, os.WriteFile(key, nil, 0o600))
 	must(t, a.DeleteBackup(t.Context(), alice, list[0].Name))
+	if _, err := os.Stat(key); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the key of the deleted backup: %v", err)
+	}
 	list, err = a.ListBackups()
 	must(t, err)
 	if len(list) != 1 {

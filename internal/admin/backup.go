@@ -142,7 +142,7 @@ func (a *Admin) DeleteBackup(ctx context.Context, by Actor, name string) error {
 		return err
 	}
 	return a.Do(ctx, by, BackupDelete, b.Name, "", func() error {
-		if err := os.Remove(file); err != nil {
+		if err := removeBackup(file); err != nil {
 			return fault.Wrap(fault.Unavailable, err, "The backup %s cannot be deleted", b.Name)
 		}
 		return nil

@@ -59,13 +59,21 @@ func RemoveOldBackups(dir, newest string, keep int) (removed []string, err error
 	}
 	slices.Sort(old)
 	for len(old) > keep-1 {
-		if err := os.Remove(old[0]); err != nil {
-			return removed, err
-		}
-		if err := os.Remove(old[0] + ".key"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeBackup(old[0]); err != nil {
 			return removed, err
 		}
 		removed, old = append(removed, old[0]), old[1:]
 	}
 	return removed, nil
+}
+
+// removeBackup deletes a backup and the key next to it, if there is one.
+func removeBackup(file string) error {
+	if err := os.Remove(file); err != nil {
+		return err
+	}
+	if err := os.Remove(file + ".key"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }

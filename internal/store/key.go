@@ -57,8 +57,8 @@ func compareKeys(from, to string) error {
 	return nil
 }
 
-// copyKey copies a key file into a folder that has no key. It returns the name of the copy, or ""
-// if there is no key to copy.
+// copyKey copies a key file into a folder, unless the folder has the key already. It returns the name
+// of the key in the folder, or "" if there is no key to copy.
 func copyKey(from, dir string) (string, error) {
 	key, err := os.ReadFile(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +67,7 @@ func copyKey(from, dir string) (string, error) {
 	to := filepath.Join(dir, KeyFile)
 	if err == nil {
 		if err = writeNew(to, key); errors.Is(err, fs.ErrExist) { // compareKeys has verified that the existing key is identical
-			return "", nil
+			return to, nil
 		}
 	}
 	if err != nil {
