@@ -28,6 +28,7 @@ import (
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/publishhttp"
+	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/hub"
@@ -365,6 +366,9 @@ func (l library) Known(ctx context.Context, raw string) (state string, known boo
 	if u, own := l.app.names.Path(raw); own {
 		if u.Path == testfeed.Path {
 			return "", true, nil
+		}
+		if event.IsPrivate(u.Path) { // the URL of a private feed is a secret of its reader, also if the reader subscribed with it
+			return "", false, nil
 		}
 		// Only the canonical spelling of a URL is known. Otherwise, clients could cause further
 		// reads by adding query parameters.

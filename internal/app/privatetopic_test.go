@@ -102,6 +102,14 @@ func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
 		}
 	}
 	hidden("after pings")
+	for _, to := range []string{topic, strings.Replace(topic, "private", "%70rivate", 1)} {
+		if status, _ := v.send("GET", "/convert?"+url.Values{"url": {to}, "to": {"atom"}}.Encode(), nil); status != 404 {
+			t.Errorf("%s is converted for everybody: %d", to, status)
+		}
+	}
+	if status, _ := v.send("OPTIONS", strings.TrimPrefix(topic, v.base), nil); status != 204 {
+		t.Errorf("OPTIONS of the topic: %d", status)
+	}
 
 	if err := s.accounts.RevokeSecret(t.Context(), "alice", strings.SplitN(s.secret, ".", 2)[0]); err != nil {
 		t.Fatal(err)

@@ -41,6 +41,10 @@ func TopicPaths(of ReaderTopics, reader account.Secret) []string {
 // spec:cloudburst#private-topic
 func (f topics) serveTopic(w http.ResponseWriter, r *http.Request) {
 	f.start()
+	if r.Method == http.MethodOptions {
+		preflight(w, false)
+		return
+	}
 	head := w.Header()
 	head.Set("Cache-Control", "private, no-store")
 	head.Set("Referrer-Policy", "no-referrer")
