@@ -9,7 +9,7 @@ import (
 // micropub returns the Micropub endpoint.
 func (a *App) micropub() *publishhttp.Micropub {
 	return &publishhttp.Micropub{
-		Posts: a.posts, Accounts: a.accounts, Public: a.names.Public, Files: a.files, MaxFile: int64(a.cfg.Media.MaxSize), ListFiles: a.files.List, Describe: a.files.Describe,
+		Posts: a.posts, Accounts: a.accounts, Public: a.names.Public, Path: a.names.Path, Files: a.files, MaxFile: int64(a.cfg.Media.MaxSize), ListFiles: a.files.List, Describe: a.files.Describe,
 		Now: a.clock.Now, Trusted: a.cfg.TrustedProxies, Log: a.log,
 	}
 }

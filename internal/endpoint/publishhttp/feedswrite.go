@@ -218,8 +218,8 @@ func readDocument(r *http.Request) ([]byte, error) {
 	return doc, nil
 }
 
-// condition checks the headers If-Match and If-None-Match. base is the version that the document
-// may replace.
+// condition checks the headers If-Match, If-None-Match and, without If-Match, If-Unmodified-Since.
+// base is the version that the document may replace.
 func (f *Feeds) condition(r *http.Request, user, name string) (now author.Feed, base int64, err error) {
 	now, err = f.Authors.Feed(r.Context(), user, name)
 	there := err == nil && !now.Gone
@@ -227,7 +227,12 @@ func (f *Feeds) condition(r *http.Request, user, name string) (now author.Feed, 
 		return author.Feed{}, 0, err
 	}
 	match, none := r.Header.Values("If-Match"), r.Header.Values("If-None-Match")
-	if len(match) == 0 && len(none) == 0 {
+	since, dated := time.Time{}, false
+	if dates := r.Header.Values("If-Unmodified-Since"); len(dates) == 1 && len(match) == 0 && there {
+		at, err := http.ParseTime(dates[0])
+		since, dated = at, err == nil // an invalid date is ignored
+	}
+	if len(match) == 0 && len(none) == 0 && !dated {
 		return now, 0, nil
 	}
 	tag := ""
@@ -239,6 +244,8 @@ func (f *Feeds) condition(r *http.Request, user, name string) (now author.Feed, 
 	switch {
 	case len(match) > 0 && !(there && matchesTag(match, tag, false)):
 		return now, 0, preconditionFailed("The feed has another version than If-Match; it was not changed. Read it again.")
+	case dated && now.SavedAt.Truncate(time.Second).After(since):
+		return now, 0, preconditionFailed("The feed was changed after the time in If-Unmodified-Since; it was not changed. Read it again.")
 	case len(none) > 0 && there && matchesTag(none, tag, true):
 		return now, 0, preconditionFailed("The feed, or this version of it, already exists (If-None-Match); it was not changed.")
 	case now.Version > 0:

@@ -128,6 +128,11 @@ func TestPutRespectsIfMatchAndIfNoneMatch(t *testing.T) {
 	put("weak ETag", 3, 412, "If-Match", "W/"+second)
 	put("ETag of the compressed form", 3, 204, "If-Match", `"x", `+strings.TrimSuffix(second, `"`)+`-gz"`)
 	put("If-Match *", 4, 204, "If-Match", "*")
+	modified := d.do(t, "GET", "/alice/rss.xml", "").Header.Get("Last-Modified")
+	put("If-Unmodified-Since before the current version", 5, 412, "If-Unmodified-Since", "Thu, 01 Jan 2015 00:00:00 GMT")
+	put("If-Unmodified-Since with the current version", 4, 204, "If-Unmodified-Since", modified)
+	put("invalid If-Unmodified-Since", 4, 204, "If-Unmodified-Since", "yesterday")
+	d.do(t, "DELETE", "/alice/rss.xml", "", "basic", aliceBasic, "If-Unmodified-Since", "Thu, 01 Jan 2015 00:00:00 GMT").is(t, "DELETE of a newer version", 412)
 	d.do(t, "DELETE", "/alice/rss.xml", "", "basic", aliceBasic, "If-Match", first).is(t, "DELETE with an old version", 412)
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "afterwards", http.StatusOK, "Item 4")
 }

@@ -27,7 +27,10 @@ type Micropub struct {
 		Token(ctx context.Context, plain, scope string, from account.Caller) (account.Token, error)
 	}
 	Public func() string // public origin of this server
-	Files  Files         // nil: files are not supported
+	// Path returns the URL of this server at which a URL is served, if it is one of its URLs. So the
+	// path begins with the user, also if the user has a domain.
+	Path  func(raw string) (served *url.URL, own bool)
+	Files Files // nil: files are not supported
 	// MaxFile is the maximum size of a file in bytes. It is used for the list of routes only; Files
 	// enforces the limit.
 	MaxFile int64
@@ -132,24 +135,19 @@ func (s *micropubSite) address(p author.Post) string {
 
 // find returns the user's post with the given URL or guid.
 func (s *micropubSite) find(ctx context.Context, user, at string) (author.Post, error) {
-	none := fault.New(fault.NotFound, "There is no post of yours at %s.", text.Clip(at, 200))
-	u, err := url.Parse(at)
-	if err != nil || u.Host == "" {
-		return author.Post{}, none
-	}
-	origin, err := url.Parse(s.m.Public())
-	own := err == nil && strings.EqualFold(u.Host, origin.Host)
-	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
-	number, numbered := strings.CutPrefix(u.Path, pathWrite)
-	id, _ := strconv.ParseInt(number, 10, 64) // on an error the number is 0, which no post has
 	var p author.Post
-	switch {
-	case own && numbered && id > 0:
-		p, err = s.m.Posts.Get(ctx, user, id)
-	case own && len(parts) == 5 && parts[0] == user:
-		p, err = s.m.Posts.BySlug(ctx, user, parts[4])
-	default:
-		err = none
+	var none error = fault.New(fault.NotFound, "There is no post of yours at %s.", text.Clip(at, 200))
+	err := none
+	if u, own := s.m.Path(at); own {
+		parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+		number, numbered := strings.CutPrefix(u.Path, pathWrite)
+		id, _ := strconv.ParseInt(number, 10, 64) // on an error the number is 0, which no post has
+		switch {
+		case numbered && id > 0:
+			p, err = s.m.Posts.Get(ctx, user, id)
+		case len(parts) == 5 && parts[0] == user:
+			p, err = s.m.Posts.BySlug(ctx, user, parts[4])
+		}
 	}
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
 		p, err = s.m.Posts.ByKey(ctx, user, "", at)
@@ -262,6 +260,9 @@ func (s *micropubSite) Posts(ctx context.Context, user string, q micropub.ListQu
 		return nil, micropubError(fault.New(fault.Invalid, "post-status is %q: it must be published or draft.", text.Clip(q.PostStatus, 40)))
 	}
 	if query.Category != "" {
+		if query.State == author.Draft {
+			return nil, micropubError(fault.New(fault.Invalid, "category selects published posts only: leave it out to list drafts."))
+		}
 		query.State = author.Published
 	}
 	list, err := skipped(q.Offset, q.Limit, func(n int, after *author.Post) ([]author.Post, error) {

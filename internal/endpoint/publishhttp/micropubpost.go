@@ -258,11 +258,11 @@ func (s *micropubSite) enclosure(ctx context.Context, at, kind string, old []aut
 	return e
 }
 
-// local returns a URL without this server's origin.
+// local returns the path of a URL of this server, and other URLs unchanged.
 func (m *Micropub) local(at string) string {
 	at = strings.TrimSpace(at)
-	if rest, ok := strings.CutPrefix(at, m.Public()); ok && strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
-		return rest
+	if u, own := m.Path(at); own {
+		return u.RequestURI()
 	}
 	return at
 }
