@@ -199,6 +199,91 @@ func TestTwitterArchiveIsImported(t *testing.T) {
 	}
 }
 
+// longTweets returns an archive of X with one tweet, and with notes unless notes is "".
+func longTweets(t *testing.T, text, notes string) []byte {
+	t.Helper()
+	files := map[string]string{
+		"data/tweets.js": fmt.Sprintf(`window.YTD.tweets.part0 = [{"tweet":{"id_str":"20","full_text":%q,"created_at":"Wed Oct 04 20:19:24 +0000 2023","entities":{"hashtags":[],"urls":[]}}}]`, text),
+	}
+	if notes != "" {
+		files["data/note-tweet.js"] = notes
+	}
+	return zipOf(t, files)
+}
+
+func TestLongPostsOfXAreImportedWhole(t *testing.T) {
+	t.Parallel()
+	const other = `{"noteTweet":{"noteTweetId":"1","createdAt":"2023-10-04T20:19:24.000Z","core":{"text":"Another post of this second"}}}`
+	const note = `{"noteTweet":{"noteTweetId":"2","createdAt":"2023-10-04T20:19:24.567Z","core":{"text":"Fish & chips are\n\nfine. https://t.co/a #food","urls":[{"shortUrl":"https://t.co/a","expandedUrl":"https://a.example/x"}],"hashtags":[{"text":"food"}],"mentions":"?"}}}`
+	const whole, begin = `<p>Fish &amp; chips are</p>` + "\n" + `<p>fine. <a href="https://a.example/x">https://a.example/x</a> #food</p>`, `<p>Fish &amp; chips are`
+	for name, one := range map[string]struct{ text, notes, want string }{
+		"ellipsis":      {"Fish &amp; chips are…", "window.YTD.note_tweet.part0 = [" + other + "," + note + "]", whole},
+		"link":          {"Fish &amp; chips are\n\nfi… https://t.co/self", "[" + note + "]", whole},
+		"damaged after": {"Fish &amp; chips are…", "[" + note + ",{", whole},
+		"other time":    {"Fish &amp; chips are…", "[" + strings.Replace(note, ":24.567", ":25.567", 1) + "]", begin + "…</p>"},
+		"other text":    {"Fish &amp; chips are…", "[" + other + "]", begin + "…</p>"},
+		"only a link":   {"https://t.co/a", "[" + note + "]", `<p><a href="https://t.co/a">https://t.co/a</a></p>`},
+		"damaged":       {"Fish &amp; chips are…", `window.YTD.note_tweet.part0 = [{"noteTweet":[` + note, begin + "…</p>"},
+		"no list":       {"Fish &amp; chips are…", "window", begin + "…</p>"},
+		"missing":       {"Fish &amp; chips are…", "", begin + "…</p>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newTestServer(t, "https://one.example")
+			res := s.with(Options{}, longTweets(t, one.text, one.notes))
+			all := s.all("alice")
+			if res.Kind != "twitter" || len(all) != 1 {
+				t.Fatalf("%+v", res)
+			}
+			if all[0].Source != one.want || (one.want == whole) != slices.Equal(all[0].Categories, []string{"food"}) {
+				t.Errorf("%q, categories %q", all[0].Source, all[0].Categories)
+			}
+		})
+	}
+}
+
+func TestFeedBelowTheFolderOfASiteIsNoBlogArchive(t *testing.T) {
+	t.Parallel()
+	const jsonFeed, outbox, post = `{"version":"https://jsonfeed.org/version/1","items":[]}`, `{"orderedItems":[]}`, "---\ntitle: A\ndate: 2020-01-02\n---\ntext"
+	for name, one := range map[string]struct {
+		files map[string]string
+		kind  string
+	}{
+		"output of Hugo":        {map[string]string{"content/a.md": post, "public/feed.json": jsonFeed}, "markdown"},
+		"output of Eleventy":    {map[string]string{"site/posts/a.md": post, "site/_site/feed/feed.json": jsonFeed, "site/x/outbox.json": outbox}, "markdown"},
+		"Micro.blog, folder":    {map[string]string{"ann/feed.json": jsonFeed, "ann/uploads/a.md": post}, "microblog"},
+		"Mastodon, with folder": {map[string]string{"archive/outbox.json": outbox, "archive/media/a.md": post}, "mastodon"},
+	} {
+		s := newTestServer(t, "https://one.example")
+		if res := s.with(Options{Preview: true}, zipOf(t, one.files)); res.Kind != one.kind {
+			t.Errorf("%s: %+v", name, res)
+		}
+	}
+	newTestServer(t, "https://one.example").mustReject(zipOf(t, nil), "did not write it")
+}
+
+func TestTagsOfJekyllAreSeparatedByWhiteSpace(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, "https://one.example")
+	s.with(Options{}, zipOf(t, map[string]string{
+		"site/_posts/2020-01-02-a.md":  "---\ntitle: post\ncategories: sea food\ntags: fish  chips\n---\ntext",
+		"site/_drafts/b.md":            "---\ntitle: draft\ntags: fish chips\n---\ntext",
+		"site/_posts/2020-01-02-c.md":  "---\ntitle: commas\ntags: fresh fish, chips\ncategory: sea food\n---\ntext",
+		"site/content/2020-01-02-d.md": "---\ntitle: elsewhere\ntags: fresh fish\n---\ntext",
+		"site/_posts/2020-01-02-e.md":  "---\ntitle: list\ntags: [fresh fish]\n---\ntext",
+	}))
+	want := map[string][]string{"post": {"sea", "food", "fish", "chips"}, "draft": {"fish", "chips"}, "commas": {"sea food", "fresh fish", "chips"}, "elsewhere": {"fresh fish"}, "list": {"fresh fish"}}
+	all := s.all("alice")
+	if len(all) != len(want) {
+		t.Errorf("%d posts", len(all))
+	}
+	for _, p := range all {
+		if !slices.Equal(p.Categories, want[p.Title]) {
+			t.Errorf("%s: %q", p.Title, p.Categories)
+		}
+	}
+}
+
 func TestBlogArchiveIsImported(t *testing.T) {
 	t.Parallel()
 	file := zipOf(t, map[string]string{

@@ -205,17 +205,28 @@ func (a *foreignArchive) has(name string) bool {
 	return ok
 }
 
-// under returns the shortest name that is suffix, or that ends with "/" and suffix; "" if there is none.
-func (a *foreignArchive) under(suffix string) (found string) {
-	if a.has(suffix) {
-		return suffix
+// top returns the folder that contains all files, with a slash at the end; "" if there is none.
+func (a *foreignArchive) top() string {
+	if len(a.names) == 0 {
+		return ""
 	}
-	for _, name := range a.names {
-		if strings.HasSuffix(name, "/"+suffix) && (found == "" || len(name) < len(found)) {
-			found = name
+	first, _, ok := strings.Cut(a.names[0], "/")
+	if !ok || !strings.HasPrefix(a.names[len(a.names)-1], first+"/") {
+		return ""
+	}
+	return first + "/"
+}
+
+// atTop returns the name of the file called base in the root or in the folder that contains all
+// files; "" if there is none. Deeper files are ignored: the folder of a web site may contain a
+// feed.json that is not the archive's.
+func (a *foreignArchive) atTop(base string) string {
+	for _, name := range []string{base, a.top() + base} {
+		if a.has(name) {
+			return name
 		}
 	}
-	return found
+	return ""
 }
 
 // read calls each with the content of a file, bounded by the size that the archive declares.

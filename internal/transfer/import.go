@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/rules"
 	"cloudburst/internal/fault"
 )
 
@@ -235,6 +236,32 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 		return nil
 	}
 	res.Profile = err == nil
+	return err
+}
+
+// importSettings imports the choices about webmentions and the rules for texts that the user has not
+// set. The import calls it before it adds posts, because these posts send webmentions unless the
+// author chose otherwise.
+func (t *Transfer) importSettings(ctx context.Context, user string, p author.Profile, res *Result) error {
+	w, err := t.Posts.Writer(ctx, user)
+	if err != nil {
+		return err
+	}
+	if none := (author.Mentions{}); w.Mentions == none && p.Mentions != none {
+		if err := (author.MentionSettings{Posts: t.Posts.Posts}).SetMentions(ctx, user, p.Mentions); err != nil {
+			return err
+		}
+		res.Profile = true
+	}
+	if none := (rules.Rules{}); w.Rules != none || p.Rules == none {
+		return nil
+	}
+	err = author.RuleSettings{Posts: t.Posts.Posts}.SetRules(ctx, user, p.Rules)
+	if fault.CodeOf(err) == fault.Invalid {
+		res.problem("The rules for texts in the file were left out: " + fault.Message(err))
+		return nil
+	}
+	res.Profile = res.Profile || err == nil
 	return err
 }
 

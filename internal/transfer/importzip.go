@@ -251,6 +251,12 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 	} else if err := t.importFiles(ctx, user, o, &res, progress); err != nil {
 		return res, err
 	}
+	profile, unreadable := o.profile()
+	if unreadable == nil && !opts.Preview {
+		if err := t.importSettings(ctx, user, profile, &res); err != nil {
+			return res, err
+		}
+	}
 	move := o.mover(user)
 	b := t.newBatch(user, &res, progress, o.manifest.Counts.Posts(), opts)
 	err = o.eachPost(func(rec record, size int) error {
@@ -276,12 +282,8 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 	if n := o.manifest.Counts.Deleted; n > 0 {
 		res.problem(fmt.Sprintf("%d deleted posts stay deleted.", n))
 	}
-	if opts.Preview {
-		return res, nil
-	}
-	profile, err := o.profile()
-	if err != nil {
-		return res, err
+	if opts.Preview || unreadable != nil {
+		return res, unreadable
 	}
 	profile.Avatar = move.address(profile.Avatar)
 	profile.Page.Header = move.address(profile.Page.Header)

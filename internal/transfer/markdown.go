@@ -43,6 +43,7 @@ var (
 	figure    = regexp.MustCompile(`\{\{[<%]\s*figure\s([^}]*?)/?\s*[>%]\}\}`)
 	attribute = regexp.MustCompile(`([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))`)
 	siteURL   = regexp.MustCompile(`\{\{\s*site\.(?:baseurl|url)\s*\}\}`)
+	inJekyll  = regexp.MustCompile(`(^|/)_(posts|drafts)/`)
 	otherDir  = regexp.MustCompile(`(^|/)(\.[^/]+|node_modules|themes|layouts|archetypes|_includes|_layouts|_site|vendor)/`)
 )
 
@@ -58,8 +59,8 @@ func openMarkdown(a *foreignArchive) source {
 	if len(m.files) == 0 {
 		return nil
 	}
-	if first, _, ok := strings.Cut(a.names[0], "/"); ok && first != "content" && first != "_posts" && strings.HasPrefix(a.names[len(a.names)-1], first+"/") {
-		m.root = first + "/"
+	if top := a.top(); top != "content/" && top != "_posts/" {
+		m.root = top
 	}
 	return m
 }
@@ -126,7 +127,7 @@ func (m *markdownFolder) post(name string, b []byte) *foreignPost {
 	p.Title = clip(strings.Join(strings.Fields(front.text("title")), " "), 290)
 	p.Language = front.text("language", "lang")
 	for _, key := range []string{"categories", "category", "tags", "tag", "keywords"} {
-		for _, label := range front.list(key) {
+		for _, label := range front.labels(key, inJekyll.MatchString(name)) {
 			p.label(label)
 		}
 	}
@@ -282,6 +283,15 @@ func (m matter) list(key string) (all []string) {
 		}
 	}
 	return all
+}
+
+// labels returns the categories or tags that key lists. Jekyll splits a string at white space if the
+// key is a plural.
+func (m matter) labels(key string, jekyll bool) []string {
+	if s, ok := m[key].(string); ok && jekyll && (key == "tags" || key == "categories") && !strings.Contains(s, ",") {
+		return strings.Fields(s)
+	}
+	return m.list(key)
 }
 
 func (m matter) yes(key string) bool { return m[key] == true || m[key] == "true" }

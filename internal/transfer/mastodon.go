@@ -94,7 +94,7 @@ func (l *stringList) UnmarshalJSON(b []byte) error {
 }
 
 func openMastodon(a *foreignArchive) source {
-	outbox := a.under("outbox.json")
+	outbox := a.atTop("outbox.json")
 	if outbox == "" {
 		return nil
 	}

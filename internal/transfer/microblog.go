@@ -42,7 +42,7 @@ type blogItem struct {
 }
 
 func openBlogArchive(a *foreignArchive) source {
-	at := a.under("feed.json")
+	at := a.atTop("feed.json")
 	if at == "" || a.has(nameManifest) {
 		return nil
 	}

@@ -5,24 +5,9 @@ import (
 	"io"
 	"time"
 
-	"cloudburst/feed"
 	"cloudburst/internal/author"
 	"cloudburst/internal/date"
 )
-
-// Posts is the interface to the stored posts; *author.Posts implements it.
-type Posts interface {
-	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
-	ByKey(ctx context.Context, user, key, guid string) (author.Post, error)
-	Writer(ctx context.Context, user string) (author.Writer, error)
-	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
-	AddCategory(ctx context.Context, user, label string) error
-	AddGroup(ctx context.Context, user string, g author.Group) (author.Group, error)
-	Import(ctx context.Context, user string, posts []author.Post, progress func(done int)) (added int, err error)
-	Address(p author.Post) string
-	Channel(w author.Writer, posts []author.Post) *feed.Feed
-	FromFeed(f *feed.Feed, at time.Time) []author.Post
-}
 
 // Files is the interface to the stored files; *upload.Files implements it.
 type Files interface {
@@ -36,7 +21,7 @@ type Files interface {
 // Transfer exports and imports the data of authors. Posts and Files are required. Do not copy a
 // Transfer.
 type Transfer struct {
-	Posts  Posts
+	Posts  author.Groups
 	Files  Files
 	Site   Site             // pages, style sheet and pinned post; nil: not exported and not imported
 	Origin func() string    // public URL of this server; nil: unknown

@@ -16,6 +16,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/feed/opml"
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/rules"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -36,6 +37,7 @@ func TestImportRestoresExportedPosts(t *testing.T) {
 			if err := from.posts.AddCategory(t.Context(), "alice", "Not used yet"); err != nil {
 				t.Fatal(err)
 			}
+			from.choose("alice", author.Mentions{NoReceive: true, NoSend: true}, rules.Rules{Short: rules.ShortOff, URLs: rules.URLsShort})
 			file := from.export("alice")
 			res := to.mustImport("alice", file)
 			want := from.all("alice")

@@ -19,6 +19,7 @@ type twitter struct {
 	a     *foreignArchive
 	files []string // names of tweets.js and its parts
 	media map[string]string
+	notes *tweetNotes // nil: not yet read
 	id    string
 	name  string
 	shown string
@@ -43,14 +44,18 @@ type tweet struct {
 }
 
 type tweetEntities struct {
-	Hashtags []struct {
-		Text string `json:"text"`
-	} `json:"hashtags"`
-	URLs []struct {
-		URL      string `json:"url"`
-		Expanded string `json:"expanded_url"`
-	} `json:"urls"`
-	Media []tweetMedia `json:"media"`
+	Hashtags []tweetTag   `json:"hashtags"`
+	URLs     []tweetLink  `json:"urls"`
+	Media    []tweetMedia `json:"media"`
+}
+
+type tweetTag struct {
+	Text string `json:"text"`
+}
+
+type tweetLink struct {
+	URL      string `json:"url"`
+	Expanded string `json:"expanded_url"`
 }
 
 type tweetMedia struct {
@@ -139,6 +144,9 @@ func (t *twitter) profile() author.Profile {
 }
 
 func (t *twitter) posts(ctx context.Context, each func(*foreignPost) error) error {
+	if t.notes == nil {
+		t.notes = readTweetNotes(ctx, t.a, path.Dir(t.files[0])+"/")
+	}
 	for _, name := range t.files {
 		err := eachJSON(ctx, t.a, name, "", func(_ int, v *tweetLine, bad error) error {
 			one := v.Tweet
@@ -148,6 +156,7 @@ func (t *twitter) posts(ctx context.Context, each func(*foreignPost) error) erro
 			if bad != nil || one.ID == "" {
 				return each(&foreignPost{Omit: omitInvalid})
 			}
+			t.notes.complete(one)
 			return each(t.post(one))
 		})
 		if err != nil {

@@ -180,6 +180,7 @@ type wxr struct {
 	byID                         map[string]author.Enclosure
 	posts                        int
 	others                       map[string]int // number of items other than posts; key: type
+	undated                      int            // number of posts without a valid date that became drafts
 }
 
 // maxAttachments is the maximum number of attachments held in memory.
@@ -209,6 +210,9 @@ func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, si
 	}
 	if err != nil {
 		return res, err
+	}
+	if x.undated > 0 {
+		res.problem(fmt.Sprintf("%s: %d.", noteNoDate, x.undated))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(x.others)) {
 		res.problem(fmt.Sprintf("Items other than posts were left out: %d × %s.", x.others[kind], clip(kind, 40)))
@@ -295,12 +299,16 @@ func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 	return p, ""
 }
 
-// dates prefers the times in GMT. A draft has no times in GMT, only a local time of the blog.
+// dates prefers the times in GMT. A draft has no times in GMT, only a local time of the blog. Another
+// post without a valid time becomes a draft.
 func (x *wxr) dates(e *wxrElement, p *author.Post) {
 	at := firstTime(e.get("wp:post_date_gmt"), e.get("wp:post_date"))
 	if at.IsZero() {
-		at, _ = time.Parse(time.RFC1123Z, strings.TrimSpace(e.get("pubDate"))) // an invalid time counts as missing
-		at = at.UTC()
+		at = parseTime(e.get("pubDate"))
+	}
+	if at.IsZero() && p.State != author.Draft {
+		p.State = author.Draft
+		x.undated++
 	}
 	p.CreatedAt, p.UpdatedAt = at, firstTime(e.get("wp:post_modified_gmt"), e.get("wp:post_modified"))
 	switch p.State {

@@ -9,42 +9,64 @@ import (
 	"strings"
 )
 
+// blockTags are the elements that cannot be inside a paragraph.
+const blockTags = `(address|article|aside|blockquote|dd|details|div|dl|dt|figcaption|figure|footer|form|h[1-6]|header|hr|iframe|li|main|nav|ol|p|pre|section|table|tbody|td|tfoot|th|thead|tr|ul|video|audio)`
+
 var (
 	blockComment = regexp.MustCompile(`(?s)<!--.*?-->`)
 	caption      = regexp.MustCompile(`\[/?caption[^\]]*\]`)
 	emptyLine    = regexp.MustCompile(`\n[ \t]*\n\s*`)
-	startsBlock  = regexp.MustCompile(`(?i)^</?(address|article|aside|blockquote|dd|details|div|dl|dt|figcaption|figure|footer|form|h[1-6]|header|hr|iframe|li|main|nav|ol|p|pre|section|table|tbody|td|tfoot|th|thead|tr|ul|video|audio)\b`)
-	paragraph    = regexp.MustCompile(`(?i)<p[\s>]`)
+	startsBlock  = regexp.MustCompile(`(?i)^</?` + blockTags + `\b`)
+	blockLine    = regexp.MustCompile(`(?i)\n[ \t]*</?` + blockTags + `\b`)
+	endsBlock    = regexp.MustCompile(`(?i)</` + blockTags + `\s*>$`)
 )
 
 // paragraphs converts WordPress content to HTML. The content is either HTML with editor comments,
-// or text in which empty lines separate paragraphs.
+// or text in which empty lines separate paragraphs, with or without some HTML.
 func paragraphs(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	blocks := strings.Contains(s, "<!-- wp:")
 	s = strings.TrimSpace(caption.ReplaceAllString(blockComment.ReplaceAllString(s, ""), ""))
-	if blocks || paragraph.MatchString(s) || s == "" {
+	if blocks {
 		return s
 	}
 	var b strings.Builder
 	inPre := false
-	for _, p := range emptyLine.Split(s, -1) {
-		if p = strings.TrimSpace(p); p == "" {
-			continue
+	for s != "" {
+		chunk, gap, rest := s, "", ""
+		if at := emptyLine.FindStringIndex(s); at != nil {
+			chunk, gap, rest = s[:at[0]], s[at[0]:at[1]], s[at[1]:]
 		}
-		low := strings.ToLower(p)
-		switch {
-		case inPre, startsBlock.MatchString(p):
-			b.WriteString(p)
-		default:
-			b.WriteString("<p>" + strings.ReplaceAll(p, "\n", "<br>\n") + "</p>")
+		if inPre || startsBlock.MatchString(chunk) {
+			b.WriteString(chunk)
+		} else {
+			b.WriteString(wrapText(chunk))
 		}
-		b.WriteString("\n\n")
+		b.WriteString(gap)
+		low := strings.ToLower(chunk)
 		if open, end := strings.LastIndex(low, "<pre"), strings.LastIndex(low, "</pre"); open != end {
 			inPre = open > end
 		}
+		s = rest
 	}
-	return strings.TrimSpace(b.String())
+	return b.String()
+}
+
+// wrapText makes the lines of s before the first line that begins with a block a paragraph. The
+// paragraph has no end tag if its text ends the element that contains it.
+func wrapText(s string) string {
+	text, blocks := s, ""
+	if at := blockLine.FindStringIndex(s); at != nil {
+		text, blocks = s[:at[0]], s[at[0]:]
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return blocks
+	}
+	end := "</p>"
+	if endsBlock.MatchString(text) {
+		end = ""
+	}
+	return "<p>" + strings.ReplaceAll(text, "\n", "<br>\n") + end + blocks
 }
 
 func unescape(s string) string { return strings.TrimSpace(html.UnescapeString(s)) }
