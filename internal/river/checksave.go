@@ -180,8 +180,7 @@ func (r checker) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.
 	return m, nil
 }
 
-// afterSave updates the counters, publishes the items and updates the hubs after a check was
-// stored.
+// afterSave updates the counters, publishes the items and updates the hubs after a stored check.
 func (r checker) afterSave(ctx context.Context, s *Source, saved *Saved, d polling.Decision, m item.Merged, states []PushState) {
 	c := &r.counts
 	c.checks.Add(1)

@@ -80,8 +80,7 @@ func (r editor) addNextChecks(ctx context.Context, list []Followed) error {
 	return nil
 }
 
-// nextCheck returns the time and the reason of the next check of a source. d is the plan of the
-// source.
+// nextCheck returns the time and the reason of the next check of a source. d is its plan.
 func nextCheck(s *Source, d polling.Decision, now time.Time) NextCheck {
 	at := date.Later(s.NextAt, d.At) // if the host must wait, the plan is later than the stored time
 	if d.At.Sub(s.NextAt) < time.Minute || s.NextAt.IsZero() || !s.State.FollowUpAt.IsZero() {

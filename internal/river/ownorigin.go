@@ -88,7 +88,7 @@ func (r unifier) moveSubscriptions(ctx context.Context, old int64, target Source
 		}
 		sub := list[0].Subscription
 		sub.SourceID = target.ID
-		if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: target}}, r.now(), math.MaxInt-1); err != nil {
+		if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: target, Replaces: old}}, r.now(), math.MaxInt-1); err != nil {
 			return err
 		}
 		if err := editor(r).unfollow(ctx, name, []int64{old}); err != nil {

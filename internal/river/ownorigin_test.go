@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 // The test starts with data of an earlier version, which stored each name of the server as a
@@ -41,6 +42,9 @@ func TestFeedsStoredUnderTwoServerNamesAreMerged(t *testing.T) {
 		if _, err := h.river.Mark(t.Context(), "ann", []int64{starred}, nil, &yes); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := h.store.PutForwarding(t.Context(), forward.Forwarding{Reader: "bob", SourceID: h.source(alias + "both").ID}, 5); err != nil {
+			t.Fatal(err)
+		}
 		one.Store(true)
 		users := func(context.Context) ([]string, error) { return []string{"", "ann", "bob"}, nil }
 		for range 2 { // the second call finds nothing to do
@@ -56,6 +60,9 @@ func TestFeedsStoredUnderTwoServerNamesAreMerged(t *testing.T) {
 		}
 		if got := h.list("bob"); got != "Mine "+own+"both own" {
 			t.Errorf("bob follows %s", got)
+		}
+		if list, err := h.store.Forwardings(t.Context(), "bob"); err != nil || len(list) != 1 || list[0].SourceID != h.source(own+"both").ID {
+			t.Errorf("bob's forwardings: %+v, %v", list, err)
 		}
 		if f, err := h.river.Find(t.Context(), "ann", own+"single"); err != nil || f.SourceID != kept || f.Source.Items != 1 {
 			t.Errorf("the source with one name is now %+v, %v", f, err)

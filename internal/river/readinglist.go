@@ -51,7 +51,15 @@ func (r *River) DropReadingList(ctx context.Context, user string, id int64, remo
 	if !slices.ContainsFunc(lists, func(l ReadingList) bool { return l.ID == id }) {
 		return fault.New(fault.NotFound, "You do not follow a reading list with the number %d.", id)
 	}
-	ids := []int64{id}
+	return listReader{r}.dropLists(ctx, user, []int64{id}, lists, remove)
+}
+
+// listReader fetches reading lists and applies the changes of their documents.
+type listReader struct{ *River }
+
+// dropLists removes lists and the lists that they include. With remove, it also removes the feeds
+// that are in none of the user's other lists. It changes lists, which has all lists of the user.
+func (r listReader) dropLists(ctx context.Context, user string, ids []int64, lists []ReadingList, remove bool) error {
 	for i := 0; i < len(ids); i++ {
 		for _, l := range lists {
 			if l.Memory.Parent == ids[i] && !slices.Contains(ids, l.ID) {
@@ -59,29 +67,22 @@ func (r *River) DropReadingList(ctx context.Context, user string, id int64, remo
 			}
 		}
 	}
+	lists = slices.DeleteFunc(lists, func(l ReadingList) bool { return slices.Contains(ids, l.ID) })
 	for _, id := range slices.Backward(ids) {
-		if err := (listReader{r}).dropList(ctx, user, id, lists, remove); err != nil {
+		if remove {
+			subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, ListID: id})
+			if err == nil {
+				err = r.releaseFeeds(ctx, user, id, subs, lists)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := r.Store.DropReadingList(ctx, user, id); err != nil && fault.CodeOf(err) != fault.NotFound {
 			return err
 		}
 	}
 	return nil
-}
-
-// listReader fetches reading lists and applies the changes of their documents.
-type listReader struct{ *River }
-
-// dropList removes one list. With remove, it also removes the feeds of the list.
-func (r listReader) dropList(ctx context.Context, user string, id int64, lists []ReadingList, remove bool) error {
-	if remove {
-		subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, ListID: id})
-		if err != nil {
-			return err
-		}
-		if err := r.releaseFeeds(ctx, user, id, subs, lists); err != nil {
-			return err
-		}
-	}
-	return r.Store.DropReadingList(ctx, user, id)
 }
 
 // followList makes the user follow a document as a reading list. The document was just fetched.
@@ -213,8 +214,7 @@ func (r listReader) readListOnce(ctx context.Context, l *ReadingList) error {
 	return err
 }
 
-// answerOf converts the result of a fetch for package polling. A list counts as a feed without
-// hints.
+// answerOf converts the result of a fetch for package polling. A list is a feed without hints.
 func answerOf(got fetchResult, list *opml.Stream, bad error) polling.Answer {
 	a := polling.Answer{Hops: got.hops}
 	if got.err != nil {

@@ -260,6 +260,37 @@ func TestNestedReadingListsAreFollowedToALimitedDepth(t *testing.T) {
 	})
 }
 
+func TestFeedInSeveralNestedListsIsRemovedWithTheLastOfThem(t *testing.T) {
+	t.Parallel()
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
+		serve := func(name string, names ...string) { h.serve("http://lists.test/"+name, doc(opmlOf(names...))) }
+		serve("all.opml", "a", "d", "e", "lost", "@1.opml", "@2.opml")
+		serve("1.opml", "lost", "both", "kept")
+		serve("2.opml", "both", "c")
+		h.followList(listURL)
+		h.advance(2 * time.Hour)
+		serve("all.opml", "a", "d", "e", "lost", "kept", "@1.opml", "@2.opml")
+		h.advance(26 * time.Hour)
+		if got := h.names("ann"); got != "a both c d e kept lost" {
+			t.Fatal(got)
+		}
+		serve("all.opml", "a", "d", "e", "kept")
+		h.advance(26 * time.Hour)
+		if got := h.names("ann"); got != "a d e kept" {
+			t.Errorf("after the loss of the nested lists: %s", got)
+		}
+		serve("all.opml", "a", "d", "e", "kept", "@3.opml")
+		serve("3.opml", "a", "f")
+		h.advance(52 * time.Hour)
+		if got := h.names("ann"); got != "a d e f kept" {
+			t.Fatal(got)
+		}
+		if err := h.river.DropReadingList(t.Context(), "ann", h.readingList(listURL).ID, true); err != nil || h.names("ann") != "" {
+			t.Errorf("after the removal of the list: %v %s", err, h.names("ann"))
+		}
+	})
+}
+
 func TestReadingListIsRemovedWithOrWithoutItsFeeds(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {

@@ -78,8 +78,7 @@ func (r listReader) isDoubtful(l *ReadingList, g *gatherResult, lost []int64, be
 	return true
 }
 
-// followGained follows the feeds that were added to the list and that the user does not follow
-// yet.
+// followGained follows the added feeds of the list that the user does not follow yet.
 func (r listReader) followGained(ctx context.Context, l *ReadingList, list *opml.Stream, how gatherOptions, lists []ReadingList, before *ReadingList) (*batchFollower, error) {
 	var out Imported
 	fresh := slices.DeleteFunc(slices.Clone(lists), func(n ReadingList) bool {
@@ -107,7 +106,7 @@ func (r listReader) followGained(ctx context.Context, l *ReadingList, list *opml
 	return t, err
 }
 
-// dropLost unfollows the feeds that were removed from the list.
+// dropLost unfollows the feeds and lists that were removed from the list. It changes lists.
 func (r listReader) dropLost(ctx context.Context, l *ReadingList, lost []int64, lists []ReadingList) error {
 	if len(lost) == 0 {
 		return nil
@@ -123,19 +122,21 @@ func (r listReader) dropLost(ctx context.Context, l *ReadingList, lost []int64, 
 	if err := r.releaseFeeds(ctx, l.Reader, l.ID, subs, lists); err != nil {
 		return err
 	}
-	for _, child := range lists {
-		if _, is := slices.BinarySearch(lost, child.ID); is && child.Memory.Parent == l.ID {
-			if err := r.DropReadingList(ctx, l.Reader, child.ID, true); err != nil && fault.CodeOf(err) != fault.NotFound {
-				return err
-			}
+	var dropped []int64
+	for i := range lists {
+		other := &lists[i]
+		if other.ID == l.ID {
+			other.Memory.Last = difference(other.Memory.Last, lost) // a lost feed of a dropped list must not move to l
+		}
+		if _, is := slices.BinarySearch(lost, other.ID); is && other.Memory.Parent == l.ID {
+			dropped = append(dropped, other.ID)
 		}
 	}
-	return nil
+	return r.dropLists(ctx, l.Reader, dropped, lists, true)
 }
 
 // releaseFeeds ends the subscriptions that a list added, with two exceptions. A feed that is also
-// in another list of the user moves to that list. A feed with a starred item becomes the user's
-// own feed.
+// in another of lists moves to that list. A feed with a starred item becomes the user's own feed.
 func (r listReader) releaseFeeds(ctx context.Context, user string, list int64, subs []Followed, lists []ReadingList) error {
 	var gone []int64
 	for _, f := range subs {

@@ -148,7 +148,8 @@ type SourceCounts struct {
 // Addition is one feed that a user adds.
 type Addition struct {
 	Subscription
-	Source Source // the source; only for a new source, its ID, URL, Login, State, About.Title and NextAt are written
+	Source   Source // the source; only for a new source, its ID, URL, Login, State, About.Title and NextAt are written
+	Replaces int64  // ID of a source whose forwardings and filters of this user move to Source; 0: none
 }
 
 // SubscriptionStore stores the subscriptions of users.

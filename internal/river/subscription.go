@@ -182,7 +182,7 @@ func (r editor) moveTo(ctx context.Context, f Followed, l Login) (Followed, erro
 	s.State.Interval = f.Interval
 	sub := f.Subscription
 	sub.SourceID, sub.ListID = s.ID, 0
-	if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: s}}, now, math.MaxInt-1); err != nil {
+	if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: s, Replaces: f.SourceID}}, now, math.MaxInt-1); err != nil {
 		return Followed{}, err
 	}
 	if err := r.unfollow(ctx, f.Reader, []int64{f.SourceID}); err != nil {

@@ -10,6 +10,8 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/filter"
+	"cloudburst/internal/river/forward"
 )
 
 func TestRemovalOfTheLastSubscriptionEndsPush(t *testing.T) {
@@ -204,6 +206,35 @@ func TestLoginMovesTheSubscriptionToAPrivateFeed(t *testing.T) {
 		}
 		if _, err := h.river.SetLogin(t.Context(), "cal", a.SourceID, river.Login{}); fault.CodeOf(err) != fault.NotFound {
 			t.Error(err)
+		}
+	})
+}
+
+func TestForwardingsAndFiltersStayWithAFeedWhoseLoginChanges(t *testing.T) {
+	t.Parallel()
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
+		h.serve(feedURL, locked("ann", "neu", rss("", "a")))
+		id := h.add(river.Request{URL: feedURL, Login: river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "neu"}}).SourceID
+		if _, err := h.store.PutForwarding(t.Context(), forward.Forwarding{Reader: "ann", SourceID: id}, 5); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.store.PutFilter(t.Context(), filter.Rule{Reader: "ann", SourceID: id}, 5); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []river.Login{{}, {Kind: river.LoginBasic, Name: "ann", Secret: "neu"}} {
+			f, err := h.river.SetLogin(t.Context(), "ann", id, l)
+			if err != nil || f.SourceID == id {
+				t.Fatalf("the feed did not move: %v", err)
+			}
+			id = f.SourceID
+			forwardings, err := h.store.Forwardings(t.Context(), "ann")
+			if err != nil || len(forwardings) != 1 || forwardings[0].SourceID != id {
+				t.Errorf("%+v %v", forwardings, err)
+			}
+			filters, err := h.store.Filters(t.Context(), "ann")
+			if err != nil || len(filters) != 1 || filters[0].SourceID != id {
+				t.Errorf("%+v %v", filters, err)
+			}
 		}
 	})
 }

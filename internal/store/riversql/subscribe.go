@@ -47,6 +47,9 @@ func (s *subscriptionStore) RiverSubscribe(ctx context.Context, list []river.Add
 		if err := recount(ctx, c, freshOf(all)); err != nil {
 			return err
 		}
+		if err := moveRules(ctx, c, all); err != nil {
+			return err
+		}
 		return addCategories(ctx, c, all)
 	})
 	if err != nil {
@@ -212,6 +215,24 @@ func addSources(ctx context.Context, c sqldb.Conn, all []addition, now time.Time
 		ON CONFLICT (id) DO UPDATE SET readers = source.readers + excluded.readers, left_at = NULL,
 			next_at = CASE WHEN source.gone THEN NULL WHEN source.readers = 0 OR source.next_at IS NULL THEN excluded.created_at ELSE source.next_at END,
 			wish = CASE WHEN source.wish = 0 OR excluded.wish > 0 AND excluded.wish < source.wish THEN excluded.wish ELSE source.wish END`, rows)
+	return err
+}
+
+// moveRules moves the forwardings and filters of replaced sources to the sources that replace them.
+func moveRules(ctx context.Context, c sqldb.Conn, all []addition) error {
+	var rows [][]any
+	for i := range all {
+		if a := &all[i]; a.Replaces != 0 {
+			rows = append(rows, []any{a.reader, a.Replaces, a.source})
+		}
+	}
+	_, err := c.Bulk(ctx, `rows(reader t, replaced i, source i) UPDATE notice AS n SET source_id = :source {FROM ROWS}
+		WHERE n.reader = :reader AND n.source_id = :replaced`, rows)
+	if err != nil {
+		return err
+	}
+	_, err = c.Bulk(ctx, `rows(reader t, replaced i, source i) UPDATE river_filter AS f SET source_id = :source, version = f.version + 1 {FROM ROWS}
+		WHERE f.reader = :reader AND f.source_id = :replaced`, rows)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/filter"
 	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store/storetest"
 )
@@ -34,6 +35,7 @@ func riverForwardingTests() map[string]func(*testing.T, *env) {
 		"ListWithoutNextAtIsNeverDue":                 riverTest(listNever),
 		"ChangedForwardingKeepsCountersAndLosesClaim": riverTest(forwardingChanged),
 		"UnfollowedFeedIsNotForwarded":                riverTest(forwardingUnfollowed),
+		"ForwardingsAndFiltersMoveToReplacingSource":  riverTest(forwardingReplaced),
 		"AllForwardingsOfReaderAreDelivered":          riverTest(forwardingMany),
 		"CategoryForwardingCoversItsSourcesOnly":      riverTest(forwardingCategory),
 		"NothingIsQueuedBeforeConsent":                riverTest(forwardingWaiting),
@@ -262,6 +264,44 @@ func forwardingUnfollowed(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	s.news(src.ID, 1)
 	storetest.Same(t, "sent", s.due(), map[int64][]string{})
+}
+
+func forwardingReplaced(t *testing.T, s *stream) {
+	old, other := s.followFeed("ann", feedURL(1)), s.followFeed("ann", feedURL(2))
+	s.followFeed("bob", old.URL)
+	sources := func() (got []int64) {
+		t.Helper()
+		for _, reader := range []string{"ann", "bob"} {
+			forwardings, err := s.Forwardings(s.Ctx, reader)
+			storetest.Must(t, err)
+			for _, n := range forwardings {
+				got = append(got, n.SourceID)
+			}
+			filters, err := s.Filters(s.Ctx, reader)
+			storetest.Must(t, err)
+			for _, r := range filters {
+				got = append(got, r.SourceID)
+			}
+		}
+		return got
+	}
+	for _, id := range []int64{old.ID, other.ID, 0} {
+		s.newForwarding(forward.Forwarding{Reader: "ann", SourceID: id})
+		s.putFilter(filter.Rule{Reader: "ann", SourceID: id})
+	}
+	s.newForwarding(forward.Forwarding{Reader: "bob", SourceID: old.ID})
+	s.putFilter(filter.Rule{Reader: "bob", SourceID: old.ID})
+	a := s.addition("ann", old.URL)
+	a.Source.ID, a.SourceID, a.Replaces = 77, 77, old.ID
+	_, err := s.RiverSubscribe(s.Ctx, []river.Addition{a}, s.Now, 0)
+	storetest.Must(t, err)
+	storetest.Same(t, "sources", sources(), []int64{77, other.ID, 0, 77, other.ID, 0, old.ID, old.ID})
+
+	a = s.addition("ann", old.URL) // the reader still follows the source
+	a.Replaces = 77
+	_, err = s.RiverSubscribe(s.Ctx, []river.Addition{a}, s.Now, 0)
+	storetest.Must(t, err)
+	storetest.Same(t, "sources again", sources(), []int64{old.ID, other.ID, 0, old.ID, other.ID, 0, old.ID, old.ID})
 }
 
 func forwardingMany(t *testing.T, s *stream) {
