@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"cloudburst/feed"
@@ -14,13 +13,11 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/lease"
 	"cloudburst/internal/river/item"
-	"cloudburst/internal/text"
 )
 
 const (
 	saveTries     = 5
 	unstoredRetry = 10 * time.Minute // wait before a feed is fetched again whose items could not be stored
-	maxCheckText  = 300              // maximum number of characters in Check.Text
 )
 
 // checker fetches documents and stores the result of each check.
@@ -211,6 +208,9 @@ func (r checker) afterSave(ctx context.Context, s *Source, saved *Saved, d polli
 	}
 	r.publishItems(a)
 	r.updateHubs(ctx, s, &saved.Source, d, states)
+	if d.MovedTo != "" {
+		r.logError(ctx, "cannot unfollow a feed that moved to another followed feed", unifier(r).unfollowMoved(ctx, &saved.Source))
+	}
 }
 
 // report returns the Check that describes the result of a check to users.
@@ -231,7 +231,7 @@ func report(s *Source, got *fetchResult, a polling.Answer, d polling.Decision, m
 			c.Asked, c.AskedWhy = AskedInFull, got.asked.Why
 		}
 	}
-	c.Text = outcomeText(got, d, m)
+	c.Text = m.Outcome(&d, got.res != nil && got.res.NotModified)
 	return c
 }
 
@@ -241,50 +241,4 @@ func redacted(hops []polling.Hop) []polling.Hop {
 		hops[i].From, hops[i].To = fetch.Redact(hops[i].From), fetch.Redact(hops[i].To)
 	}
 	return hops
-}
-
-// outcomeText describes the result of a check in one sentence.
-func outcomeText(got *fetchResult, d polling.Decision, m item.Merged) string {
-	var s string
-	switch d.Outcome {
-	case polling.Changed:
-		s = changesText(m)
-	case polling.Unchanged:
-		if s = "Nothing new: the document is the same as last time"; got.res != nil && got.res.NotModified {
-			s = "Nothing new: 304 Not Modified"
-		}
-	case polling.Failed:
-		s = "Failed: " + d.Failure
-	case polling.IsGone:
-		s = "Gone: " + d.Failure
-	case polling.Postponed:
-		s = "This server could not send the request"
-	case polling.Doubtful:
-		s = "The answer may have been about another document; it is requested again without validators"
-	case polling.Redirected:
-		s = "A redirect document"
-	}
-	if d.MovedTo != "" {
-		s += "; moved to " + fetch.Redact(d.MovedTo)
-	}
-	for _, w := range d.Warnings {
-		s += "; " + w
-	}
-	return text.ClipRunes(strings.ToValidUTF8(s, "\uFFFD"), maxCheckText) + "."
-}
-
-func changesText(m item.Merged) string {
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		word string
-	}{{m.Fresh, "new"}, {m.Edited, "edited"}, {len(m.Withdrawn), "withdrawn"}, {m.Restored, "back again"}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
-		}
-	}
-	if len(parts) == 0 {
-		return "Another document, but its items are the same"
-	}
-	return "Items: " + strings.Join(parts, ", ")
 }

@@ -8,7 +8,7 @@ import (
 
 	"cloudburst/feed/polling"
 	"cloudburst/internal/date"
-	"cloudburst/internal/href"
+	"cloudburst/internal/river/location"
 )
 
 // scheduler holds the claimed sources that wait for their host, and paces the requests to each
@@ -88,34 +88,10 @@ func (sc *scheduler) free() int {
 func (sc *scheduler) host(key string) *host {
 	h := sc.hosts[key]
 	if h == nil {
-		h = &host{key: key, unpaced: ownHost(sc.o.OwnHosts, key)}
+		h = &host{key: key, unpaced: location.OwnHost(sc.o.OwnHosts, key)}
 		sc.hosts[key] = h
 	}
 	return h
-}
-
-// ownHost reports whether own contains the host key. An entry without a port matches any port.
-func ownHost(own []string, key string) bool {
-	name := key
-	if i := lastColon(key); i >= 0 {
-		name = key[:i]
-	}
-	return slices.ContainsFunc(own, func(o string) bool {
-		if o == "*" || lastColon(o) < 0 && href.Host("http://"+o) == name {
-			return true
-		}
-		return href.HostPort("http://"+o) == key || href.HostPort("https://"+o) == key
-	})
-}
-
-// lastColon returns the index of the colon before the port, or -1 if key has no port.
-func lastColon(key string) int {
-	for i := len(key) - 1; i >= 0 && key[i] != ']'; i-- {
-		if key[i] == ':' {
-			return i
-		}
-	}
-	return -1
 }
 
 // spacing returns the average time that a host needs for one check, with PerHost checks in
@@ -430,5 +406,5 @@ func (sc *scheduler) load() (reading, waiting int) {
 
 // Unpaced reports whether requests to the host of a URL need no interval.
 func (o *Options) Unpaced(url string) bool {
-	return o.Own != nil && o.Own(url) || ownHost(o.OwnHosts, polling.HostOf(url))
+	return o.Own != nil && o.Own(url) || location.OwnHost(o.OwnHosts, polling.HostOf(url))
 }

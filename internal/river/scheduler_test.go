@@ -6,6 +6,7 @@ import (
 
 	"cloudburst/feed/polling"
 	"cloudburst/internal/nettest"
+	"cloudburst/internal/river/location"
 )
 
 func TestEquivalentHostNamesShareOneCheckInterval(t *testing.T) {
@@ -63,7 +64,7 @@ func TestExemptHostMatchesEquivalentHostNames(t *testing.T) {
 		{"[2001:db8:0::1]", "http://[2001:DB8::1]:81/", true},
 		{"*", "http://other.test/", true},
 	} {
-		if got := ownHost([]string{c.own}, polling.HostOf(c.url)); got != c.want {
+		if got := location.OwnHost([]string{c.own}, polling.HostOf(c.url)); got != c.want {
 			t.Errorf("%s is an own host with %q: %t", c.url, c.own, got)
 		}
 	}

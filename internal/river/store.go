@@ -183,6 +183,8 @@ type SubscriptionStore interface {
 	// RiverSubscriptions lists the subscriptions of a user in the order of q.Sort. The field Last
 	// of their sources is not set.
 	RiverSubscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error)
+	// FollowersOf returns the names, sorted, of at most limit users who follow one of the sources.
+	FollowersOf(ctx context.Context, sources []int64, limit int) ([]string, error)
 	// RiverFollowing returns the set of IDs of the sources that a user follows.
 	RiverFollowing(ctx context.Context, user string) (map[int64]bool, error)
 }

@@ -173,6 +173,32 @@ func TestUserCanUndoTheMoveOfAFeed(t *testing.T) {
 	})
 }
 
+func TestFeedThatMovesToAnotherFollowedFeedIsFollowedOnce(t *testing.T) {
+	t.Parallel()
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
+		const to = "http://new.test/feed"
+		h.serve(feedURL, doc(rss("", "a")))
+		h.serve(to, doc(rss("", "a")))
+		old := h.add(river.Request{URL: feedURL, Title: "Mine", Categories: []string{"C"}})
+		other := h.add(river.Request{URL: to, Categories: []string{"B"}})
+		h.add(river.Request{URL: feedURL, Reader: "bea"})
+		if _, err := h.store.PutForwarding(t.Context(), forward.Forwarding{Reader: "ann", SourceID: old.SourceID}, 5); err != nil {
+			t.Fatal(err)
+		}
+		h.serve(feedURL, status(301, "Location", to))
+		h.advance(5 * 24 * time.Hour)
+		if got := h.list("ann"); got != "Mine "+to+" B|C own" {
+			t.Errorf("ann follows %q", got)
+		}
+		if list, err := h.store.Forwardings(t.Context(), "ann"); err != nil || len(list) != 1 || list[0].SourceID != other.SourceID {
+			t.Errorf("%+v %v", list, err)
+		}
+		if f, err := h.river.Find(t.Context(), "bea", strconv.FormatInt(old.SourceID, 10)); err != nil || f.Source.URL != to {
+			t.Errorf("bea follows %+v %v", f.Source, err)
+		}
+	})
+}
+
 func TestLoginMovesTheSubscriptionToAPrivateFeed(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
