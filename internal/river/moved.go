@@ -22,12 +22,18 @@ func (r unifier) unfollowMoved(ctx context.Context, moved *Source) error {
 	users, err := r.Store.FollowersOf(ctx, []int64{moved.ID}, math.MaxInt)
 	for _, user := range users {
 		mine, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, SourceID: moved.ID, Limit: 1})
-		if err != nil || len(mine) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(mine) == 0 { // the user has just unfollowed it
+			continue
 		}
 		was := mine[0].Subscription
 		both, err := r.Store.ChangeSubscription(ctx, user, list[i].ID, func(f *Subscription) error {
 			f.Title, f.FullText = cmp.Or(f.Title, was.Title), f.FullText || was.FullText
+			if was.ListID == 0 { // the user's own feed does not leave with a reading list
+				f.ListID = 0
+			}
 			if all, err := naming.Categories(slices.Concat(f.Categories, was.Categories)); err == nil { // an error: there are too many
 				f.Categories = all
 			}

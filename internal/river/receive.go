@@ -54,19 +54,22 @@ type pushReceiver struct{ *River }
 func (r pushReceiver) receive(ctx context.Context, urls []string, via string) (known bool, err error) {
 	r.Init()
 	var ids []int64
+	at := map[int64]time.Time{}
 	for _, u := range urls {
 		var more []int64
-		if more, err = r.Store.MarkPushed(ctx, u, via, r.nextPushTime()); err != nil {
+		now := r.nextPushTime()
+		if more, err = r.Store.MarkPushed(ctx, u, via, now); err != nil {
 			break
 		}
 		for _, id := range more {
+			at[id] = now
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 		}
 	}
 	for _, id := range ids {
-		if !r.scheduler.markPushed(id) {
+		if !r.scheduler.markPushed(id, at[id]) {
 			r.checkNow(ctx, id, via)
 		}
 	}

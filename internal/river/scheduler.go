@@ -23,12 +23,18 @@ type scheduler struct {
 	mu         sync.Mutex
 	hosts      map[string]*host
 	waiting    []*job              // waiting jobs in the order of arrival, pushed sources first
-	inProgress map[int64]bool      // sources that wait or are being checked; true: a push arrived, so check once more
+	inProgress map[int64]progress  // sources that wait or are being checked
 	pushSlots  map[int64]time.Time // key: source ID; value: next free slot for a check because of a push
 	running    int
 	epoch      time.Time // sources that were due before this time are spread over time
 	sweptAt    time.Time
 	changed    chan struct{} // signals that a job may be able to start or that there is free capacity
+}
+
+// progress describes a source that waits or is being checked.
+type progress struct {
+	pushedAt time.Time // newest push that the check covers
+	again    bool      // a later push arrived, so check once more
 }
 
 // job is one claimed source that waits for its check or is being checked.
@@ -65,7 +71,7 @@ const (
 )
 
 func newScheduler(o Options) *scheduler {
-	return &scheduler{o: o, hosts: map[string]*host{}, inProgress: map[int64]bool{}, pushSlots: map[int64]time.Time{}, changed: make(chan struct{}, 1)}
+	return &scheduler{o: o, hosts: map[string]*host{}, inProgress: map[int64]progress{}, pushSlots: map[int64]time.Time{}, changed: make(chan struct{}, 1)}
 }
 
 func (sc *scheduler) signal() {
@@ -119,7 +125,7 @@ func (sc *scheduler) add(list []Source, known map[string]polling.Host, now time.
 		}
 		j := &job{s: *s, host: h, unpaced: unpaced, notBefore: at, giveUp: at.Add(maxHold)}
 		h.waiting++
-		sc.inProgress[s.ID] = false
+		sc.inProgress[s.ID] = progress{pushedAt: s.PushedAt}
 		if j.pushed() {
 			n := 0
 			for n < len(sc.waiting) && sc.waiting[n].pushed() {
@@ -274,7 +280,7 @@ func (sc *scheduler) pick(now time.Time) (j *job, off []PutOff, wait time.Durati
 // if a push arrived for it.
 func (sc *scheduler) putOff(j *job, until, now time.Time) PutOff {
 	j.host.waiting--
-	if sc.inProgress[j.s.ID] {
+	if sc.inProgress[j.s.ID].again {
 		until = now
 	}
 	delete(sc.inProgress, j.s.ID)
@@ -315,7 +321,7 @@ func (sc *scheduler) finish(j *job, now time.Time) (again bool) {
 	sc.running--
 	took := max(now.Sub(j.startedAt), 0)
 	h.usualDuration = (3*h.usualDuration + took) / 4
-	again = sc.inProgress[j.s.ID]
+	again = sc.inProgress[j.s.ID].again
 	delete(sc.inProgress, j.s.ID)
 	sc.sweep(now)
 	sc.signal()
@@ -324,12 +330,13 @@ func (sc *scheduler) finish(j *job, now time.Time) (again bool) {
 
 // markPushed records a push for a source. It returns true if the source waits or is being checked
 // in this process; then it is checked once more.
-func (sc *scheduler) markPushed(id int64) bool {
+func (sc *scheduler) markPushed(id int64, at time.Time) bool {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	_, ok := sc.inProgress[id]
+	p, ok := sc.inProgress[id]
 	if ok {
-		sc.inProgress[id] = true
+		p.again = p.again || at.After(p.pushedAt)
+		sc.inProgress[id] = p
 	}
 	return ok
 }

@@ -69,3 +69,21 @@ func TestExemptHostMatchesEquivalentHostNames(t *testing.T) {
 		}
 	}
 }
+
+// A loop can claim a source between the storing of a push and the call of markPushed.
+func TestPushThatACheckCoversCausesNoSecondCheck(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	for later, want := range map[time.Duration]bool{-time.Second: false, 0: false, time.Millisecond: true} {
+		sc := newScheduler((&River{}).options())
+		sc.add([]Source{{ID: 1, PushedAt: now, State: polling.New("http://feeds.test/rss", now)}}, nil, now)
+		j, _, _ := sc.pick(now)
+		if j == nil {
+			t.Fatal("the pushed source does not start")
+		}
+		sc.start(j, now)
+		if !sc.markPushed(1, now.Add(later)) || sc.finish(j, now) != want {
+			t.Errorf("a push %s after that of the check: want another check: %t", later, want)
+		}
+	}
+}
