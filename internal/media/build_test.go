@@ -18,6 +18,7 @@ import (
 const (
 	secretSerial   = "SN-4711-0815"
 	secretLocation = "Hauptstrasse 12"
+	secretTime     = 0x54694d65 // "TiMe"
 	secretXMP      = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:GPSLatitude="47,22.5N" exif:GPSLongitude="8,32.4E" xmlns:aux="http://ns.adobe.com/exif/1.0/aux/" aux:SerialNumber="SN-4711-0815"/></rdf:RDF></x:xmpmeta>`
 )
 
@@ -227,8 +228,8 @@ func movOf(brand string) []byte {
 	mdat := boxOf("mdat", "the coded video ", positions)
 	matrix := u32(0, 1<<16, 0, -1<<16, 0, 0, 0, 0, 1<<30)
 	track := func(id int, handler string, at, size int, more string) string {
-		return boxOf("trak", boxOf("tkhd", u32(3, 0, 0, id, 0, 500, 0, 0), u16(0, 0, 0, 0), matrix, u32(64<<16, 48<<16)),
-			boxOf("mdia", boxOf("mdhd", u32(0, 0, 0, 1000, 5000), u16(0, 0)), boxOf("hdlr", u32(0, 0), handler, u32(0, 0, 0), "\x00"),
+		return boxOf("trak", boxOf("tkhd", u32(3, secretTime, secretTime, id, 0, 500, 0, 0), u16(0, 0, 0, 0), matrix, u32(64<<16, 48<<16)),
+			boxOf("mdia", boxOf("mdhd", u32(0, secretTime, secretTime, 1000, 5000), u16(0, 0)), boxOf("hdlr", u32(0, 0), handler, u32(0, 0, 0), "\x00"),
 				boxOf("minf", boxOf("stbl", boxOf("stsd", u32(0, 0)), boxOf("stts", u32(0, 0)), boxOf("stsc", u32(0, 1, 1, 1, 1)), boxOf("stsz", u32(0, 0, 1, size)), boxOf("stco", u32(0, 1, at))))), more)
 	}
 	start := len(ftyp) + 8
@@ -236,13 +237,13 @@ func movOf(brand string) []byte {
 	loci := boxOf("loci", u32(0), u16(0x15c7), secretLocation, "\x00\x00", u32(8<<16, 47<<16, 0), "earth\x00\x00")
 	key := func(name string) string { return u32(8+len(name)) + "mdta" + name }
 	item := func(n int, text string) string { return boxOf(u32(n), boxOf("data", u32(1, 0), text)) }
-	keys := boxOf("keys", u32(0, 3), key("com.apple.quicktime.location.ISO6709"), key("com.apple.quicktime.title"), key("com.apple.quicktime.camera.identifier"))
+	keys := boxOf("keys", u32(0, 4), key("com.apple.quicktime.location.ISO6709"), key("com.apple.quicktime.title"), key("com.apple.quicktime.camera.identifier"), key("com.apple.quicktime.creationdate"))
 	meta := boxOf("meta", boxOf("hdlr", u32(0, 0), "mdta", u32(0, 0, 0), "\x00"), keys,
-		boxOf("ilst", item(1, "+47.3750+008.5400+400.000/"), item(2, "A walk"), item(3, secretSerial)))
-	moov := boxOf("moov", boxOf("mvhd", u32(0, 0, 0, 1000, 5000, 1<<16), u16(1<<8, 0), u32(0, 0), u32(1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30), u32(0, 0, 0, 0, 0, 0), u32(3)),
-		track(1, "vide", start, 16, ""), track(2, "meta", start+16, len(positions), boxOf("udta", xyz)),
-		boxOf("udta", xyz, loci, boxOf("\xa9nam", u16(6, 0x15c7), "A walk"), boxOf("CAME", secretSerial)), meta)
-	return []byte(ftyp + mdat + moov + boxOf("uuid", "\xbe\x7a\xcf\xcb\x97\xa9\x42\xe8\x9c\x71\x99\x94\x91\xe3\xaf\xac", secretXMP))
+		boxOf("ilst", item(1, "+47.3750+008.5400+400.000/"), item(2, "A walk"), item(3, secretSerial), item(4, "TiMe")))
+	moov := boxOf("moov", boxOf("mvhd", u32(0, secretTime, secretTime, 1000, 5000, 1<<16), u16(1<<8, 0), u32(0, 0), u32(1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30), u32(0, 0, 0, 0, 0, 0), u32(3)),
+		track(1, "vide", start, 16, ""), track(2, "meta", start+16, len(positions), boxOf("udta", xyz)+boxOf("skip", secretLocation)),
+		boxOf("udta", xyz, loci, boxOf("\xa9nam", u16(6, 0x15c7), "A walk"), boxOf("CAME", secretSerial), boxOf("free", secretLocation), boxOf("\xa9day", u16(4, 0x15c7), "TiMe")), boxOf("free", secretLocation), meta)
+	return []byte(ftyp + mdat + moov + boxOf("free", secretLocation) + boxOf("skip", secretLocation) + boxOf("uuid", "\xbe\x7a\xcf\xcb\x97\xa9\x42\xe8\x9c\x71\x99\x94\x91\xe3\xaf\xac", secretXMP))
 }
 
 // wavOf returns a tone of the given number of seconds.

@@ -21,7 +21,7 @@ func (f *File) heif() error {
 			return w.items(x)
 		case "moov", "mdat":
 			return w.top(x)
-		case "ftyp", "free", "skip", "pdin", "styp", "sidx", "moof", "mfra", "etyp":
+		case "ftyp", "pdin", "styp", "sidx", "moof", "mfra", "etyp":
 			return nil
 		}
 		w.free(x) // remove all other boxes, such as the videos and tables that phones append
@@ -58,7 +58,7 @@ func (w *heifWalk) items(x box) error {
 				}
 				return w.each(x.body, x.end, func(x box) error { return w.property(x, &turn) })
 			})
-		case "hdlr", "pitm", "iref", "dinf", "ipro", "grpl", "free", "skip":
+		case "hdlr", "pitm", "iref", "dinf", "ipro", "grpl":
 		default:
 			w.free(x)
 		}

@@ -51,7 +51,7 @@ func images(t testing.TB) map[string][]byte {
 func TestUploadedImagesLoseLocationAndSerialNumber(t *testing.T) {
 	t.Parallel()
 	for name, b := range images(t) {
-		for _, secret := range []string{secretSerial, secretLocation, "GPSLatitude", "GPS5", "+47.375"} {
+		for _, secret := range []string{secretSerial, secretLocation, "GPSLatitude", "GPS5", "+47.375", "TiMe"} {
 			if before := bytes.Contains(b, []byte(secret)); !before && secret == secretSerial {
 				t.Errorf("%s: the test file does not contain %q", name, secret)
 			}

@@ -43,7 +43,7 @@ func (w *mp4Walk) top(x box) error {
 	case "mdat":
 		w.data = append(w.data, x)
 		return nil
-	case "ftyp", "moof", "mfra", "sidx", "ssix", "styp", "prft", "emsg", "pdin", "wide", "free", "skip", "pnot":
+	case "ftyp", "moof", "mfra", "sidx", "ssix", "styp", "emsg", "pdin", "wide", "pnot":
 		return nil
 	}
 	w.free(x)
@@ -64,19 +64,30 @@ func (w *mp4Walk) inMovie(x box) error {
 		return w.each(x.body, x.end, w.userData)
 	case "meta":
 		return w.meta(x)
-	case "mvex", "iods", "cmov", "rmra", "ctab", "clip", "prfl", "free", "skip", "pssh":
+	case "mvex", "iods", "cmov", "rmra", "ctab", "clip", "prfl", "pssh":
 		return nil
 	}
 	w.free(x)
 	return nil
 }
 
-// movieHead reads the duration.
+// zeroTimes removes the times of creation and modification from a box that begins with b: version,
+// flags, and both times with 4 bytes each, or 8 in version 1.
+func (w *mp4Walk) zeroTimes(x box, b []byte) {
+	size := int64(4)
+	if len(b) > 0 && b[0] == 1 {
+		size = 8
+	}
+	w.zero(min(x.body+4, x.end), min(x.body+4+2*size, x.end))
+}
+
+// movieHead reads the duration and removes the times.
 func (w *mp4Walk) movieHead(x box) error {
 	b, err := w.readTable(x.body, min(x.end, x.body+32))
 	if err != nil {
 		return err
 	}
+	w.zeroTimes(x, b)
 	var scale, length float64
 	switch {
 	case len(b) >= 20 && b[0] == 0:
@@ -94,13 +105,13 @@ func (w *mp4Walk) movieHead(x box) error {
 }
 
 // userData keeps fields that describe the work, such as title and author. It removes locations,
-// serial numbers, device names and images that manufacturers add.
+// times, serial numbers, device names and images that manufacturers add.
 func (w *mp4Walk) userData(x box) error {
 	switch x.typ {
 	case "meta":
 		return w.meta(x)
-	case "name", "titl", "auth", "cprt", "albm", "gnre", "perf", "yrrc", "dscp", "chpl", "hnti", "hinf", "ludt", "tagc", "free", "skip", "WLOC", "LOOP", "SelO", "AllF", "kind",
-		"\xa9nam", "\xa9ART", "\xa9alb", "\xa9art", "\xa9day", "\xa9gen", "\xa9wrt", "\xa9too", "\xa9swr", "\xa9cpy", "\xa9des", "\xa9inf", "\xa9cmt", "\xa9lyr":
+	case "name", "titl", "auth", "cprt", "albm", "gnre", "perf", "dscp", "chpl", "hnti", "hinf", "ludt", "tagc", "WLOC", "LOOP", "SelO", "AllF", "kind",
+		"\xa9nam", "\xa9ART", "\xa9alb", "\xa9art", "\xa9gen", "\xa9wrt", "\xa9too", "\xa9cpy", "\xa9des", "\xa9inf", "\xa9cmt", "\xa9lyr":
 		return nil
 	}
 	w.free(x)
@@ -128,7 +139,7 @@ func (w *mp4Walk) meta(x box) error {
 			return err
 		case "ilst":
 			return w.each(x.body, x.end, func(item box) error { return w.field(item, keys) })
-		case "hdlr", "mhdr", "free", "skip":
+		case "hdlr", "mhdr":
 		default:
 			w.free(x)
 		}
@@ -137,7 +148,7 @@ func (w *mp4Walk) meta(x box) error {
 }
 
 // fieldNames returns the names of QuickTime fields; the first field has number 1. It also
-// overwrites the names of location and device fields, because a player would read a location of
+// overwrites the names of removed fields, because a player would read a location of
 // zeros as a place off the coast of Africa.
 func (w *mp4Walk) fieldNames(x box) (names []string, err error) {
 	b, err := w.readTable(min(x.body+8, x.end), x.end)
@@ -159,7 +170,7 @@ func (w *mp4Walk) fieldNames(x box) (names []string, err error) {
 	return names, nil
 }
 
-// field zeroes a location or device field. keys contains QuickTime's field names; keys is empty for
+// field zeroes a field of a location, time or device. keys contains QuickTime's field names; keys is empty for
 // iTunes tables.
 func (w *mp4Walk) field(x box, keys []string) error {
 	if i := binary.BigEndian.Uint32([]byte(x.typ)); i >= 1 && int64(i) <= int64(len(keys)) {
@@ -179,7 +190,7 @@ func (w *mp4Walk) field(x box, keys []string) error {
 
 func fieldKept(key string) bool {
 	switch key[strings.LastIndexByte(key, '.')+1:] {
-	case "title", "displayname", "author", "artist", "album", "copyright", "description", "information", "comment", "genre", "keywords", "year", "creationdate", "software", "encoder":
+	case "title", "displayname", "author", "artist", "album", "copyright", "description", "information", "comment", "genre", "keywords", "encoder":
 		return true
 	}
 	return false
@@ -187,7 +198,7 @@ func fieldKept(key string) bool {
 
 func itunesKept(typ string) bool {
 	switch typ {
-	case "\xa9xyz", "\xa9mak", "\xa9mod":
+	case "\xa9xyz", "\xa9mak", "\xa9mod", "\xa9day", "\xa9swr":
 		return false
 	case "aART", "trkn", "disk", "tmpo", "cpil", "pgap", "covr", "gnre", "desc", "ldes", "cprt", "rtng", "stik", "hdvd",
 		"pcst", "catg", "keyw", "purl", "egid", "tvsh", "tven", "tvsn", "tves", "soal", "soar", "sonm", "soaa", "soco", "sosn":

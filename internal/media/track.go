@@ -19,6 +19,14 @@ func (t *track) box(x box) error {
 	switch x.typ {
 	case "tkhd":
 		return t.trackHeader(x)
+	case "mdhd":
+		b, err := t.readTable(x.body, min(x.end, x.body+1))
+		if err != nil {
+			return err
+		}
+		t.zeroTimes(x, b)
+	case "free", "skip":
+		t.free(x)
 	case "mdia", "minf", "stbl":
 		return t.each(x.body, x.end, t.box)
 	case "hdlr":
@@ -55,6 +63,7 @@ func (t *track) trackHeader(x box) error {
 	if err != nil || len(b) == 0 {
 		return err
 	}
+	t.zeroTimes(x, b)
 	at := 40 // offset of the matrix
 	if b[0] == 1 {
 		at = 52
