@@ -169,7 +169,7 @@ func readError(res *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media == "application/json" &&
 		json.Unmarshal(body, &answer) == nil && answer.Error != nil && answer.Error.Message != "" {
-		e.Code, e.Message = answer.Error.Code, answer.Error.Message
+		e.Code, e.Message, e.Field = answer.Error.Code, answer.Error.Message, answer.Error.Field
 		return e
 	}
 	e.Code = "internal"

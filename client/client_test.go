@@ -28,11 +28,11 @@ func TestErrorContainsCodeMessageAndRetryAfter(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprint(w, `{"error":{"code":"unavailable","message":"The database is away."}}`)
+		fmt.Fprint(w, `{"error":{"code":"unavailable","message":"The database is away.","field":"url"}}`)
 	})
 	_, err := c.Version(t.Context())
 	e, ok := errors.AsType[*client.Error](err)
-	if !ok || e.Status != 503 || e.Code != "unavailable" || e.Error() != "The database is away." || e.RetryAfter != 7*time.Second {
+	if !ok || e.Status != 503 || e.Code != "unavailable" || e.Error() != "The database is away." || e.Field != "url" || e.RetryAfter != 7*time.Second {
 		t.Errorf("%#v", err)
 	}
 	for _, err := range c.Topics(t.Context(), client.TopicQuery{}) {
@@ -101,6 +101,29 @@ func TestListStopsAtFailedPageAndReturnsItsError(t *testing.T) {
 	}
 	if strings.Join(got, " ") != "http://a.example/ Broken." {
 		t.Error(got)
+	}
+}
+
+func TestListCanBeIteratedTwice(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("cursor") == "" {
+			fmt.Fprint(w, `{"subscriptions":[{"topic":"http://a.example/"}],"next":"1:2"}`)
+			return
+		}
+		fmt.Fprint(w, `{"subscriptions":[{"topic":"http://b.example/"}]}`)
+	})
+	list, n := c.Subscriptions(t.Context(), client.SubscriptionQuery{}), 0
+	for range 2 {
+		for _, err := range list {
+			if n++; err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n != 4 {
+		t.Errorf("%d rows in two iterations over two pages with one row each", n)
 	}
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"iter"
+	"maps"
 	"net/url"
 	"strconv"
 	"time"
@@ -132,6 +133,7 @@ func pages[T any](limit int, query url.Values, read func(url.Values) (rows []T, 
 func pagesOf[T any](most, limit int, query url.Values, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
+		query := maps.Clone(query) // each iteration begins with the first page
 		for left := limit; ; {
 			size := most
 			if limit > 0 {
