@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"sync"
@@ -96,6 +97,9 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 	size, err := io.Copy(spool, upload{http.MaxBytesReader(w, r.Body, maxImport), http.NewResponseController(w)})
 	if _, cut := errors.AsType[*http.MaxBytesError](err); cut {
 		return fault.New(fault.Invalid, "The upload is larger than %d GiB; nothing was imported.", maxImport>>30)
+	}
+	if _, full := errors.AsType[*fs.PathError](err); full { // an error of the file, and not of the request
+		return wrapSpool(err)
 	}
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "The upload was interrupted after %d bytes; nothing was imported", size)

@@ -67,12 +67,12 @@ func (a administering) openAdmin(ctx context.Context) error {
 // unfollowAll ends the subscriptions and the domain of a user who is about to be deleted. After
 // that, feeds without other followers are not read, and hubs do not notify this server of them.
 func (a administering) unfollowAll(ctx context.Context, user string) error {
-	if err := hosting(a).dropHost(ctx, user); err != nil {
-		return err
-	}
 	reader := a.owners.readerOf(user)
 	if reader == "" {
 		return nil // the first user owns the river of the server, and the store refuses to delete this user
+	}
+	if err := hosting(a).dropHost(ctx, user); err != nil {
+		return err
 	}
 	all, err := a.river.Following(ctx, reader)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
+	"cloudburst/internal/fetch"
 	"cloudburst/internal/river"
 )
 
@@ -53,5 +54,25 @@ func TestAuthorFollowsOwnFeedAfterFirstPost(t *testing.T) {
 	write("bob", "Second")
 	if follows("bob") {
 		t.Error("bob follows the own feed again")
+	}
+}
+
+// The paths /riverdale/ and /feedsmith/ begin like those of the river and its feeds, whose pages the
+// river does not read.
+func TestFeedOfAUserNamedLikeAPageIsRead(t *testing.T) {
+	t.Parallel()
+	a := program(t)
+	write := signUp(t, a, "alice", "riverdale", "feedsmith")
+	for _, user := range []string{"riverdale", "feedsmith"} {
+		write(user, "First")
+		res, err := a.river.Fetch.Get(t.Context(), fetch.Request{URL: a.names.Public() + "/" + user + "/rss.xml"})
+		if err != nil || res.Status != 200 {
+			t.Errorf("%s: %v", user, err)
+		}
+	}
+	for _, path := range []string{"/river", "/rivers/alice/News", "/feeds.opml", "/feeds/1"} {
+		if _, err := a.river.Fetch.Get(t.Context(), fetch.Request{URL: a.names.Public() + path}); fetch.KindOf(err) != fetch.Refused {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }

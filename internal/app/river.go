@@ -180,7 +180,7 @@ func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, er
 	for {
 		// The river must not read its own pages and feeds: their items would be stored again in
 		// an endless loop.
-		if strings.HasPrefix(u.Path, "/river") || strings.HasPrefix(u.Path, "/feeds") {
+		if first, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/"); slices.Contains([]string{"river", "rivers", "feeds", "feeds.opml"}, first) {
 			return nil, &fetch.Error{Kind: fetch.Refused, URL: r.URL, Text: "is a page of this server's own river, which does not read itself"}
 		}
 		got := o.ask(ctx, u, r, out)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"io/fs"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -257,7 +258,11 @@ func (s importPages) receive(rw http.ResponseWriter, r *http.Request) (spool *os
 		}
 		drop(spool)
 	}
-	switch _, cut := errors.AsType[*http.MaxBytesError](err); {
+	_, cut := errors.AsType[*http.MaxBytesError](err)
+	_, full := errors.AsType[*fs.PathError](err) // an error of the file, and not of the request
+	switch {
+	case full:
+		err = fault.Wrap(fault.Unavailable, err, "The upload cannot be stored.")
 	case cut:
 		err = fault.New(fault.Invalid, "The file is larger than 4 GiB, the limit of this page. The operator can import larger files on the command line.")
 	case errors.Is(err, io.EOF):
