@@ -148,8 +148,8 @@ func (w *mp4Walk) meta(x box) error {
 }
 
 // fieldNames returns the names of QuickTime fields; the first field has number 1. It also
-// overwrites the names of removed fields, because a player would read a location of
-// zeros as a place off the coast of Africa.
+// overwrites the names of removed fields, because a player would read a location of zeros as a place
+// off the coast of Africa.
 func (w *mp4Walk) fieldNames(x box) (names []string, err error) {
 	b, err := w.readTable(min(x.body+8, x.end), x.end)
 	if err != nil {
@@ -170,8 +170,8 @@ func (w *mp4Walk) fieldNames(x box) (names []string, err error) {
 	return names, nil
 }
 
-// field zeroes a field of a location, time or device. keys contains QuickTime's field names; keys is empty for
-// iTunes tables.
+// field zeroes a field with a location, a time or a device. keys contains QuickTime's field names; keys
+// is empty for iTunes tables.
 func (w *mp4Walk) field(x box, keys []string) error {
 	if i := binary.BigEndian.Uint32([]byte(x.typ)); i >= 1 && int64(i) <= int64(len(keys)) {
 		if fieldKept(keys[i-1]) {

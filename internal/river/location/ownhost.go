@@ -6,7 +6,8 @@ import (
 	"cloudburst/internal/href"
 )
 
-// OwnHost reports whether own contains a host with its port. An entry without a port matches any port, and "*" any host.
+// OwnHost reports whether own contains a host with its port. An entry without a port matches any port,
+// and "*" any host.
 func OwnHost(own []string, key string) bool {
 	name := key
 	if i := lastColon(key); i >= 0 {
