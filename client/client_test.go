@@ -80,17 +80,23 @@ func TestUnreachableServerIsReported(t *testing.T) {
 	}
 }
 
-func TestListStopsAtFailedPageAndReturnsItsError(t *testing.T) {
-	t.Parallel()
-	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+// serveTwoPages answers a list whose second page has this status and text.
+func serveTwoPages(t *testing.T, status int, second string) *client.Client {
+	t.Helper()
+	return serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Query().Get("cursor") == "" {
 			fmt.Fprint(w, `{"subscriptions":[{"topic":"http://a.example/"}],"next":"1:2"}`)
 			return
 		}
-		w.WriteHeader(http.StatusInternalServerError)
-		fmt.Fprint(w, `{"error":{"code":"internal","message":"Broken."}}`)
+		w.WriteHeader(status)
+		fmt.Fprint(w, second)
 	})
+}
+
+func TestListStopsAtFailedPageAndReturnsItsError(t *testing.T) {
+	t.Parallel()
+	c := serveTwoPages(t, http.StatusInternalServerError, `{"error":{"code":"internal","message":"Broken."}}`)
 	var got []string
 	for s, err := range c.Subscriptions(t.Context(), client.SubscriptionQuery{}) {
 		if err != nil {
@@ -106,14 +112,7 @@ func TestListStopsAtFailedPageAndReturnsItsError(t *testing.T) {
 
 func TestListCanBeIteratedTwice(t *testing.T) {
 	t.Parallel()
-	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if r.URL.Query().Get("cursor") == "" {
-			fmt.Fprint(w, `{"subscriptions":[{"topic":"http://a.example/"}],"next":"1:2"}`)
-			return
-		}
-		fmt.Fprint(w, `{"subscriptions":[{"topic":"http://b.example/"}]}`)
-	})
+	c := serveTwoPages(t, http.StatusOK, `{"subscriptions":[{"topic":"http://b.example/"}]}`)
 	list, n := c.Subscriptions(t.Context(), client.SubscriptionQuery{}), 0
 	for range 2 {
 		for _, err := range list {
