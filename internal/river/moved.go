@@ -39,14 +39,11 @@ func (r unifier) unfollowMoved(ctx context.Context, moved *Source) error {
 			}
 			return nil
 		})
-		switch {
-		case fault.CodeOf(err) == fault.NotFound:
+		if fault.CodeOf(err) == fault.NotFound {
 			continue // the user follows only the source that moved
-		case err == nil:
-			_, err = r.Store.RiverSubscribe(ctx, []Addition{{Subscription: both.Subscription, Source: list[i], Replaces: moved.ID}}, r.now(), math.MaxInt-1)
 		}
 		if err == nil {
-			err = editor(r).unfollow(ctx, user, []int64{moved.ID})
+			err = editor(r).replace(ctx, both.Subscription, list[i], moved.ID)
 		}
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package river
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"cloudburst/feed/polling"
@@ -88,10 +87,7 @@ func (r unifier) moveSubscriptions(ctx context.Context, old int64, target Source
 		}
 		sub := list[0].Subscription
 		sub.SourceID = target.ID
-		if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: target, Replaces: old}}, r.now(), math.MaxInt-1); err != nil {
-			return err
-		}
-		if err := editor(r).unfollow(ctx, name, []int64{old}); err != nil {
+		if err := editor(r).replace(ctx, sub, target, old); err != nil {
 			return err
 		}
 	}

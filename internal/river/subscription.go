@@ -172,6 +172,16 @@ func (r *River) SetLogin(ctx context.Context, user string, source int64, l Login
 	return editor{r}.moveTo(ctx, f, sealed)
 }
 
+// replace makes the user of a subscription follow s instead of the source old. The forwardings and
+// filters of old move to s.
+func (r editor) replace(ctx context.Context, sub Subscription, s Source, old int64) error {
+	_, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: s, Replaces: old}}, r.now(), math.MaxInt-1)
+	if err != nil {
+		return err
+	}
+	return r.unfollow(ctx, sub.Reader, []int64{old})
+}
+
 // moveTo moves a subscription to another source with the same URL and the login l.
 func (r editor) moveTo(ctx context.Context, f Followed, l Login) (Followed, error) {
 	now := r.now()
@@ -182,10 +192,7 @@ func (r editor) moveTo(ctx context.Context, f Followed, l Login) (Followed, erro
 	s.State.Interval = f.Interval
 	sub := f.Subscription
 	sub.SourceID, sub.ListID = s.ID, 0
-	if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: s, Replaces: f.SourceID}}, now, math.MaxInt-1); err != nil {
-		return Followed{}, err
-	}
-	if err := r.unfollow(ctx, f.Reader, []int64{f.SourceID}); err != nil {
+	if err := r.replace(ctx, sub, s, f.SourceID); err != nil {
 		return Followed{}, err
 	}
 	r.Wake()
