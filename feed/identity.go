@@ -140,6 +140,15 @@ func (p *parser) guid(s *slots) {
 	}
 }
 
+// linkFromID returns the link of an item that names none: its guid or the id of Atom, if it is a URL;
+// "" for a guid with isPermaLink="false".
+func linkFromID(it *Item, atom bool) string {
+	if (it.PermaLink || atom) && isWeb(it.ID) {
+		return it.ID
+	}
+	return ""
+}
+
 // stableLink returns a link without the query parameters that identify a campaign or a session,
 // because these differ from read to read.
 func stableLink(link string) string {

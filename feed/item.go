@@ -85,12 +85,7 @@ func (p *parser) itemDone() {
 	it := p.item
 	p.dropHalfPoint()
 	if it.Link == "" {
-		switch {
-		case it.PermaLink && isWeb(it.ID):
-			it.Link = it.ID
-		case p.atom && isWeb(it.ID):
-			it.Link = it.ID
-		}
+		it.Link = linkFromID(it, p.atom)
 	}
 	if it.More != nil && it.More.empty() {
 		it.More = nil
