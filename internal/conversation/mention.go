@@ -94,17 +94,3 @@ func (r Rule) matches(m *Mention) bool {
 	}
 	return r.Host == m.Host || r.Verdict == Block && strings.HasSuffix(m.Host, "."+r.Host)
 }
-
-// verdict returns the verdict of the rules on m; "": no rule matches. Block has priority over Trust.
-func verdict(rules []Rule, m *Mention) (v Verdict) {
-	for _, r := range rules {
-		switch {
-		case !r.matches(m):
-		case r.Verdict == Block:
-			return Block
-		default:
-			v = r.Verdict
-		}
-	}
-	return v
-}

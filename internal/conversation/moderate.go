@@ -19,6 +19,39 @@ const (
 	BlockHost     Moderation = "block-host"
 )
 
+// judge decides whether a mention is shown, after its page was read: a blocked author is rejected, a
+// trusted or known author is approved, and all others wait for a decision. If an approved page has
+// changed, it waits again, because the author of the post approved the former text. Trust does not
+// apply to a foreign page, which proves nothing about its author.
+//
+// spec:cloudburst#mention-moderation
+func (m *Mention) judge(rules []Rule, known, foreign, changed bool) {
+	v := verdict(rules, m)
+	switch {
+	case v == Block:
+		m.State = Rejected
+	case m.State == Rejected: // the decision of a user stays
+	case known, v == Trust && !foreign:
+		m.State = Approved
+	case m.State == Unread, m.State == Approved && changed:
+		m.State = Waiting
+	}
+}
+
+// verdict returns the verdict of the rules on m; "": no rule matches. Block has priority over Trust.
+func verdict(rules []Rule, m *Mention) (v Verdict) {
+	for _, r := range rules {
+		switch {
+		case !r.matches(m):
+		case r.Verdict == Block:
+			return Block
+		default:
+			v = r.Verdict
+		}
+	}
+	return v
+}
+
 // UndoWithin is the period in which [Conversation.Undo] can revert a decision.
 const UndoWithin = 10 * time.Minute
 

@@ -67,27 +67,12 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 	}
 }
 
-// verified decides about a page that links to the post. If an approved page changes, it waits for a
-// new decision, because the author approved the former text.
-//
-// spec:cloudburst#mention-moderation
+// verified stores what was read on a page that links to the post, and decides whether it is shown.
 func (c *Conversation) verified(m *Mention, rules []Rule, content Content, author string, known bool) Action {
 	changed := m.Author != author || !m.Content.same(content)
 	content.ReadAt = c.now()
 	m.Content, m.Author, m.Tries, m.DueAt = content, author, 0, time.Time{}
-	switch by := verdict(rules, m); {
-	case by == Block:
-		m.State = Rejected
-		return Keep
-	case by == Trust, known:
-		if m.State != Rejected {
-			m.State = Approved
-		}
-		return Keep
-	}
-	if m.State == Unread || m.State == Approved && changed {
-		m.State = Waiting
-	}
+	m.judge(rules, known, false, changed)
 	return Keep
 }
 

@@ -193,20 +193,7 @@ func (t *Threads) decide(m *Mention, rules []Rule, read Mention, f Found, known,
 		return Leave
 	}
 	m.Content, m.Author = read.Content, read.Author
-	switch verdict(rules, m) {
-	case Block:
-		m.State = Rejected
-		return Keep
-	case Trust:
-		known = known || !foreign
-	}
-	switch {
-	case m.State == Rejected:
-	case known:
-		m.State = Approved
-	case m.State == Unread || m.State == Approved && changed:
-		m.State = Waiting
-	}
+	m.judge(rules, known, foreign, changed)
 	return Keep
 }
 
