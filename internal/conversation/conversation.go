@@ -29,10 +29,10 @@ const keepRejected = 90 * 24 * time.Hour
 
 // Reader reads the page of a mention. Package publishhttp implements it.
 type Reader interface {
-	// Read reads the page at source and extracts its content about target. author is the URL by which
-	// the page names its author; "": none. fault.Gone: the page was deleted or does not link to
-	// target. fault.Refused and fault.Invalid: the page must not or cannot be read. Any other error
-	// is temporary.
+	// Read reads the page at source and extracts its content about target. Content.FinalURL is the
+	// URL after redirects. author is the URL by which the page names its author; "": none.
+	// fault.Gone: the page was deleted or does not link to target. fault.Refused and fault.Invalid:
+	// the page must not or cannot be read. Any other error is temporary.
 	Read(ctx context.Context, source, target string) (c Content, author string, err error)
 }
 

@@ -57,6 +57,7 @@ type Content struct {
 	Text        string    `json:"text,omitempty"`
 	PublishedAt time.Time `json:"published_at,omitzero"`
 	ReadAt      time.Time `json:"read_at,omitzero"` // time of the last successful read
+	FinalURL    string    `json:"-"`                // only in the result of [Reader]: URL of the page after redirects; "": the source
 }
 
 // same reports whether c and d look the same below the post.

@@ -21,8 +21,8 @@ const (
 
 // judge decides whether a mention is shown, after its page was read: a blocked author is rejected, a
 // trusted or known author is approved, and all others wait for a decision. If an approved page has
-// changed, it waits again, because the author of the post approved the former text. Trust does not
-// apply to a foreign page, which proves nothing about its author.
+// changed, it waits again, because the author of the post approved the former text. A foreign page
+// proves nothing about its author, so it is not approved for a trusted or known author.
 //
 // spec:cloudburst#mention-moderation
 func (m *Mention) judge(rules []Rule, known, foreign, changed bool) {
@@ -31,7 +31,7 @@ func (m *Mention) judge(rules []Rule, known, foreign, changed bool) {
 	case v == Block:
 		m.State = Rejected
 	case m.State == Rejected: // the decision of a user stays
-	case known, v == Trust && !foreign:
+	case (known || v == Trust) && !foreign:
 		m.State = Approved
 	case m.State == Unread, m.State == Approved && changed:
 		m.State = Waiting

@@ -1,11 +1,14 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 	"cloudburst/internal/lease"
 )
 
@@ -67,13 +70,27 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 	}
 }
 
-// verified stores what was read on a page that links to the post, and decides whether it is shown.
+// verified stores what was read on a page that links to the post, and decides whether it is shown. A
+// page to which another host redirects is foreign: the redirect does not prove that the author of
+// the reported page wrote the content.
 func (c *Conversation) verified(m *Mention, rules []Rule, content Content, author string, known bool) Action {
+	host := cmp.Or(href.Host(content.FinalURL), m.Host)
+	content.FinalURL = ""
 	changed := m.Author != author || !m.Content.same(content)
 	content.ReadAt = c.now()
 	m.Content, m.Author, m.Tries, m.DueAt = content, author, 0, time.Time{}
-	m.judge(rules, known, false, changed)
+	m.judge(rules, known, !sameSite(m.Host, host), changed)
+	final := *m
+	final.Host = host
+	if verdict(rules, &final) == Block {
+		m.State = Rejected
+	}
 	return Keep
+}
+
+// sameSite reports whether two normalized hosts are equal, except for a leading "www.".
+func sameSite(a, b string) bool {
+	return strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.")
 }
 
 // failed schedules the next attempt, or gives up. A page that was read before keeps its content.

@@ -82,7 +82,7 @@ func (w *WebmentionReader) Read(ctx context.Context, source, target string) (c c
 		return c, "", fault.New(fault.Gone, "The page answered %d and does not link to the post.", s.Status)
 	}
 	e := webmention.ReadEntry(s.Body, s.ContentType, s.URL, target)
-	c = conversation.Content{Kind: conversation.Kind(cmp.Or(e.Kind, webmention.KindMention)), Name: e.AuthorName, Title: e.Title, Text: e.Text, PublishedAt: e.Published}
+	c = conversation.Content{Kind: conversation.Kind(cmp.Or(e.Kind, webmention.KindMention)), Name: e.AuthorName, Title: e.Title, Text: e.Text, PublishedAt: e.Published, FinalURL: s.URL}
 	return c, e.AuthorURL, nil
 }
 

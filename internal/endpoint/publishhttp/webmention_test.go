@@ -62,6 +62,8 @@ func TestWebmentionSourceAtPrivateAddressIsNotRead(t *testing.T) {
 		switch r.URL.Path {
 		case "/reply":
 			_, _ = w.Write([]byte(`<div class="h-entry"><a class="p-author h-card" href="/ann">Ann</a><a class="u-in-reply-to" href="https://me.example/post">x</a><p class="e-content">Hi</p></div>`))
+		case "/moved":
+			http.Redirect(w, r, "/reply", http.StatusFound)
 		case "/inward":
 			http.Redirect(w, r, "http://10.0.0.1/", http.StatusFound)
 		case "/inward6":
@@ -88,9 +90,11 @@ func TestWebmentionSourceAtPrivateAddressIsNotRead(t *testing.T) {
 	doer := fetch.NewDoer(fetch.DoerOptions{Guard: &fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, MaxBody: 2 << 20})
 	t.Cleanup(doer.CloseIdle)
 	reader := &WebmentionReader{HTTP: doer}
-	c, author, err := reader.Read(t.Context(), srv.URL+"/reply", "https://me.example/post")
-	if d := cmp.Diff(conversation.Content{Kind: conversation.Reply, Name: "Ann", Text: "Hi"}, c); d != "" || err != nil || author != srv.URL+"/ann" {
-		t.Errorf("author %q, %v, %s", author, err, d)
+	for _, path := range []string{"/reply", "/moved"} {
+		c, author, err := reader.Read(t.Context(), srv.URL+path, "https://me.example/post")
+		if d := cmp.Diff(conversation.Content{Kind: conversation.Reply, Name: "Ann", Text: "Hi", FinalURL: srv.URL + "/reply"}, c); d != "" || err != nil || author != srv.URL+"/ann" {
+			t.Errorf("%s: author %q, %v, %s", path, author, err, d)
+		}
 	}
 	for path, want := range map[string]fault.Code{
 		"/inward": fault.Refused, "/inward6": fault.Refused, "/metadata": fault.Refused, "/loop": fault.Invalid, "/busy": fault.Unreadable, "/endless": fault.Gone, "/other": fault.Gone, "/missing": fault.Gone,
