@@ -70,7 +70,7 @@ func (d *Domains) moved(r *http.Request) string {
 	if !below || at == "" || rest != "" && !isPage(rest) || !isForPeople(rest) {
 		return ""
 	}
-	return at + strings.TrimPrefix(withQuery(r.URL), "/"+user)
+	return at + withoutUser(r.URL, user)
 }
 
 // isForPeople reports whether a path is that of a page for people, and not of a document for
@@ -80,12 +80,19 @@ func isForPeople(rest string) bool {
 	return !strings.Contains(strings.TrimPrefix(name, "."), ".") && name != pathAny && name != pathOPML
 }
 
-// withQuery returns the path and the query of a URL.
-func withQuery(u *url.URL) string {
-	if u.RawQuery == "" {
-		return u.EscapedPath()
+// withoutUser returns the path and the query of a URL, without the path prefix /<user>. The decoded
+// path has the prefix /<user>/, but the encoded path may spell it differently, such as /%61lice%2F.
+// The result begins with a slash, so it cannot change the host to which it is appended.
+func withoutUser(u *url.URL, user string) string {
+	own := "/" + user
+	to := url.URL{Path: strings.TrimPrefix(u.Path, own)}
+	if strings.HasPrefix(u.RawPath, own+"/") {
+		to.RawPath = strings.TrimPrefix(u.RawPath, own)
 	}
-	return u.EscapedPath() + "?" + u.RawQuery
+	if u.RawQuery == "" {
+		return to.EscapedPath()
+	}
+	return to.EscapedPath() + "?" + u.RawQuery
 }
 
 // serve serves a request to the domain of an author.
@@ -100,7 +107,7 @@ func (d *Domains) serve(w http.ResponseWriter, r *http.Request, at origin.Site) 
 		http.NotFound(w, r)
 		return
 	case strings.HasPrefix(p, own+"/"):
-		http.Redirect(w, r, at.Origin+strings.TrimPrefix(withQuery(r.URL), own), http.StatusMovedPermanently)
+		http.Redirect(w, r, at.Origin+withoutUser(r.URL, at.User), http.StatusMovedPermanently)
 		return
 	case strings.HasPrefix(p, origin.StaticPath), p == "/favicon.svg", p == "/healthz":
 		own = ""
