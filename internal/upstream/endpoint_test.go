@@ -113,6 +113,37 @@ func TestHubsKnownToTheRiverReplaceAnUnreachableHub(t *testing.T) {
 	})
 }
 
+func TestFeedIsCheckedAfterAnActiveSubscriptionMovesToAnotherHub(t *testing.T) {
+	t.Parallel()
+	withHarness(t, upstream.Options{Away: 1000 * time.Hour}, func(t *testing.T, w *harness) {
+		web := func(hub string) upstream.Endpoint { return upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub} }
+		f := w.addEndpoint(web(hubURL), upstream.Reader)
+		w.advance(time.Second)
+		w.setKnownHubs(web("https://next.test/"))
+		w.configure(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
+		got := w.reload(f)
+		for range 240 { // the lease in hours
+			if got.Hub != hubURL {
+				break
+			}
+			w.advance(time.Hour)
+			got = w.reload(f)
+		}
+		if got.Hub != "https://next.test/" || got.State != upstream.Pending || !got.Missed || !got.ExpiresAt.After(time.Now()) {
+			t.Fatalf("the follow is %+v", got)
+		}
+		w.received()
+		w.configure(func() { w.answer = nil })
+		w.advance(12 * time.Hour)
+		if got := w.state(f, upstream.Active); got.Missed {
+			t.Errorf("the follow is %+v", got)
+		}
+		if list := w.received(); len(list) != 1 || list[0].Via != upstream.ViaAway {
+			t.Errorf("checks for missed news: %+v", list)
+		}
+	})
+}
+
 func TestFeedFollowedInTheRiverIsNotReadAgainToFindHubs(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {

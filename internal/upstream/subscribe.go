@@ -136,7 +136,7 @@ func (e *Engine) recordRequest(ctx context.Context, f Follow, endpoint *Endpoint
 			f.LastErrorAt, f.LastError = now, fmt.Sprintf("The hub accepted the request but did not verify it within %s.", now.Sub(f.RequestedAt).Round(time.Second))
 		}
 		if endpoint != nil && endpoint.Hub != f.Hub {
-			f.Hub = endpoint.Hub
+			f.Hub, f.State = endpoint.Hub, Pending // the new hub pushes nothing yet, and pushes to the old callback are rejected
 			f.newCallback()
 		}
 		if endpoint != nil {
