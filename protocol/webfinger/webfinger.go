@@ -114,22 +114,25 @@ type Link struct {
 func Read(body []byte) (d Document, ok bool) {
 	var raw struct {
 		Subject any `json:"subject"`
-		Links   []struct {
-			Rel, Type, Href any
-			Titles          map[string]any
-		} `json:"links"`
+		Links   any `json:"links"`
 	}
-	if json.Unmarshal(body, &raw) != nil || raw.Subject == nil && raw.Links == nil {
+	if json.Unmarshal(body, &raw) != nil {
+		return d, false
+	}
+	links, _ := raw.Links.([]any)
+	if raw.Subject == nil && links == nil {
 		return d, false
 	}
 	text := func(v any) string { s, _ := v.(string); return s }
 	d.Subject = text(raw.Subject)
-	for _, l := range raw.Links {
-		one := Link{Rel: text(l.Rel), Type: text(l.Type), Href: text(l.Href)}
+	for _, v := range links {
+		l, _ := v.(map[string]any)
+		one := Link{Rel: text(l["rel"]), Type: text(l["type"]), Href: text(l["href"])}
 		if one.Rel == "" || one.Href == "" || len(one.Href) > maxHref || len(d.Links) == maxLinks {
 			continue
 		}
-		for lang, title := range l.Titles {
+		titles, _ := l["titles"].(map[string]any)
+		for lang, title := range titles {
 			if s := text(title); s != "" {
 				if one.Titles == nil {
 					one.Titles = map[string]string{}

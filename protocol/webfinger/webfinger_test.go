@@ -54,6 +54,8 @@ func TestDocumentNamesFeedAndPage(t *testing.T) {
 		{`{"subject":"acct:a@b","links":[{"rel":"self","type":"application/activity+json","href":"https://b/users/a"},{"rel":"http://webfinger.net/rel/profile-page","href":"https://b/@a"}]}`, "", "https://b/@a"},
 		{`{"links":[{"rel":"http://schemas.google.com/g/2010#updates-from","href":"javascript:alert(1)"},{"rel":5,"href":7},{"rel":"alternate","href":"https://b/"}]}`, "", "https://b/"},
 		{`{"subject":"acct:a@b"}`, "", ""},
+		{`{"subject":"acct:a@b","links":{}}`, "", ""},
+		{`{"links":["x",null,[],{"rel":"alternate","type":"text/html","href":"https://b/","titles":[]},{"rel":"http://schemas.google.com/g/2010#updates-from","href":"https://b/rss","titles":"x"}]}`, "https://b/rss", "https://b/"},
 	} {
 		d, ok := Read([]byte(c.doc))
 		if feed, page := d.Feed(); !ok || feed != c.feed || page != c.page {
