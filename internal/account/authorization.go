@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -38,6 +39,8 @@ const (
 	// clocks of servers may differ.
 	codeKeep = time.Hour
 )
+
+const codeRefusal = "The code is not valid, is too old, or was used before."
 
 // Purposes of a sealed authorization. A text sealed for one purpose is invalid for the other.
 const (
@@ -92,16 +95,15 @@ func (a *Accounts) Allow(z Authorization) (code string, err error) {
 //
 // spec:cloudburst#indieauth-codes
 func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorization) error, from Caller) (Authorization, error) {
-	const refusal = "The code is not valid, is too old, or was used before."
 	a.init()
 	if err := a.keys.usable(); err != nil {
 		return Authorization{}, err
 	}
 	z, ok := a.keys.openAuthorization(sealedCode, code)
 	if !ok {
-		return Authorization{}, a.refuseAndCount(ctx, from, refusal)
+		return Authorization{}, a.refuseAndCount(ctx, from, codeRefusal)
 	}
-	refused := fault.New(fault.Refused, "%s", refusal)
+	refused := fault.New(fault.Refused, codeRefusal)
 	if !a.now().Before(z.Expires) {
 		return Authorization{}, refused
 	}
@@ -115,15 +117,14 @@ func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorizat
 	if err != nil || u.Disabled || !u.PasswordAt.Equal(z.PasswordAt) {
 		return Authorization{}, refused
 	}
-	sum := sha256.Sum256([]byte("authorization code " + z.ID))
-	fresh, err := a.Store.UseNonce(ctx, [][]byte{sum[:]}, z.Expires.Add(codeKeep))
+	fresh, err := useOnce(ctx, a.Store, "authorization code", z)
 	if err != nil {
 		return Authorization{}, err
 	}
 	if !fresh {
 		// Two programs have the same code, so one program has stolen it. Revoke the token of the
 		// first.
-		if err := a.Store.RemoveToken(ctx, z.User, z.ID); err != nil && fault.CodeOf(err) != fault.NotFound {
+		if err := revokeGrant(ctx, a.Store, z); err != nil {
 			return Authorization{}, err
 		}
 		return Authorization{}, refused
@@ -131,15 +132,48 @@ func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorizat
 	return z, nil
 }
 
+// useOnce reports whether this is the first call with this purpose and grant, on any server.
+func useOnce(ctx context.Context, s Store, purpose string, z Authorization) (bool, error) {
+	sum := sha256.Sum256([]byte(purpose + " " + z.ID))
+	return s.UseNonce(ctx, [][]byte{sum[:]}, z.Expires.Add(codeKeep))
+}
+
+// grantEnded is the purpose of the nonce by which revokeGrant and NewClientToken exclude each other.
+const grantEnded = "end of grant"
+
+// revokeGrant deletes the token of a grant. If NewClientToken has not stored the token yet,
+// NewClientToken finds the nonce and deletes the token.
+func revokeGrant(ctx context.Context, s Store, z Authorization) error {
+	if _, err := useOnce(ctx, s, grantEnded, z); err != nil {
+		return err
+	}
+	if err := s.RemoveToken(ctx, z.User, z.ID); err != nil && fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	return nil
+}
+
 // NewClientToken creates the token of a grant that Redeem returned. It ignores scopes that tokens
-// cannot have. The errors are those of [Accounts.NewToken].
+// cannot have. The errors are those of [Accounts.NewToken], and fault.Refused: the code of the grant
+// was redeemed again.
 func (a *Accounts) NewClientToken(ctx context.Context, z Authorization) (plain string, t Token, err error) {
 	label := z.ClientName
 	if label == "" || checkText("label", label, maxLabel) != nil {
 		label = text.Clip(z.ClientID, maxLabel-3)
 	}
 	scopes := slices.DeleteFunc(slices.Clone(z.Scopes), func(s string) bool { return !slices.Contains(Scopes(), s) })
-	return a.newToken(ctx, Token{ID: z.ID, User: z.User, Label: label, Client: z.ClientID}, scopes)
+	plain, t, err = a.newToken(ctx, Token{ID: z.ID, User: z.User, Label: label, Client: z.ClientID}, scopes)
+	if err != nil {
+		return "", Token{}, err
+	}
+	fresh, err := useOnce(ctx, a.Store, grantEnded, z)
+	if err == nil && fresh {
+		return plain, t, nil
+	}
+	if err == nil {
+		err = fault.New(fault.Refused, codeRefusal)
+	}
+	return "", Token{}, cmp.Or(revokeGrant(ctx, a.Store, z), err)
 }
 
 func (k *keys) sealAuthorization(purpose string, z Authorization) (string, error) {

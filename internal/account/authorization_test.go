@@ -59,6 +59,23 @@ func TestAuthorizationCodeIsRedeemedOnceOnAnyServerWithTheSameKey(t *testing.T) 
 	})
 }
 
+func TestTokenOfACodeThatWasRepeatedBeforeIsRefused(t *testing.T) {
+	t.Parallel()
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
+		w.add("alice")
+		code := w.code("create")
+		z, err := w.Redeem(w.ctx, code, fits, at(home))
+		must(t, err)
+		_, err = w.Redeem(w.ctx, code, fits, at(away)) // before the first program has its token
+		wantFault(t, err, fault.Refused)
+		_, _, err = w.NewClientToken(w.ctx, z)
+		wantFault(t, err, fault.Refused)
+		if list, err := w.Tokens(w.ctx, "alice"); err != nil || len(list) > 0 {
+			t.Errorf("tokens after the code was repeated: %+v, %v", list, err)
+		}
+	})
+}
+
 func TestAuthorizationCodeStaysValidAfterUseByAnotherProgram(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {

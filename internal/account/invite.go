@@ -33,6 +33,8 @@ func (i Invite) Open(now time.Time) bool { return i.UsedAt.IsZero() && now.Befor
 
 // InviteStore stores invitations.
 type InviteStore interface {
+	// AddInvite stores an invitation. If another invitation has the same CreatedAt, AddInvite stores
+	// a slightly later time, because CreatedAt is the position in the list.
 	AddInvite(ctx context.Context, i Invite) error
 	// Invite returns an invitation. fault.NotFound: the invitation does not exist.
 	Invite(ctx context.Context, id string) (Invite, error)
