@@ -41,7 +41,7 @@ type Audience struct {
 	Keep time.Duration
 
 	mu        sync.Mutex
-	waiting   map[readerKey]*Seen
+	waiting   map[readerKey]*waitingClient
 	agents    map[string]Agent
 	from      map[string]int // key: first client address; value: number of entries in waiting
 	flush     sync.Mutex
@@ -49,6 +49,12 @@ type Audience struct {
 }
 
 type readerKey struct{ feed, key string }
+
+// waitingClient is a client that is not yet in the store.
+type waitingClient struct {
+	Seen
+	from string // key of the client in Audience.from
+}
 
 // Subscriber is a callback that is notified of changes.
 type Subscriber struct {
@@ -78,17 +84,21 @@ func (a *Audience) now() time.Time {
 	return date.Now(a.Now)
 }
 
-// Hit counts a request for a feed. feed has the form "alice/rss". Hit never waits for the store. It
-// ignores requests beyond the memory limits.
+// Hit counts a request for a feed. feed has the form "alice/rss". The private feeds of all groups,
+// such as "alice/private-family", count as the feed "alice/private". Hit never waits for the store.
+// It ignores requests beyond the memory limits.
 func (a *Audience) Hit(feed string, h Hit) {
 	if h.Status >= 400 {
 		return
+	}
+	if user, _, found := strings.Cut(feed, "/"+privateFeed+"-"); found {
+		feed = user + "/" + privateFeed
 	}
 	now := a.now().UTC()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.waiting == nil {
-		a.waiting, a.agents, a.from = map[readerKey]*Seen{}, map[string]Agent{}, map[string]int{}
+		a.waiting, a.agents, a.from = map[readerKey]*waitingClient{}, map[string]Agent{}, map[string]int{}
 	}
 	ua := h.Agent[:min(len(h.Agent), maxAgentBytes)]
 	agent, known := a.agents[ua]
@@ -111,7 +121,7 @@ func (a *Audience) Hit(feed string, h Hit) {
 		}
 		a.from[from]++
 		s.FirstAt = now
-		old = &s
+		old = &waitingClient{s, from}
 		a.waiting[at] = old
 	}
 	old.LastAt, old.Subscribers = now, s.Subscribers
@@ -157,9 +167,9 @@ func (a *Audience) Flush(ctx context.Context) error {
 	a.flush.Lock()
 	defer a.flush.Unlock()
 	a.mu.Lock()
-	list := make([]Seen, 0, len(a.waiting))
-	for _, s := range a.waiting {
-		list = append(list, *s)
+	list, clients := make([]Seen, 0, len(a.waiting)), make([]*waitingClient, 0, len(a.waiting))
+	for _, c := range a.waiting {
+		list, clients = append(list, c.Seen), append(clients, c)
 	}
 	clear(a.waiting)
 	clear(a.from)
@@ -174,25 +184,26 @@ func (a *Audience) Flush(ctx context.Context) error {
 	}
 	err := a.Store.AddSeen(ctx, list)
 	if err != nil {
-		a.putBack(list)
+		a.putBack(clients)
 	}
 	return err
 }
 
-// putBack returns counts to the waiting list after the store could not write them.
-func (a *Audience) putBack(list []Seen) {
+// putBack returns clients to the waiting list after the store could not write them.
+func (a *Audience) putBack(clients []*waitingClient) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, s := range list {
-		at := readerKey{s.Feed, s.Key}
+	for _, c := range clients {
+		at := readerKey{c.Feed, c.Key}
 		newer := a.waiting[at]
 		switch {
 		case newer != nil:
-			newer.Hits, newer.NotModified, newer.FirstAt = newer.Hits+s.Hits, newer.NotModified+s.NotModified, s.FirstAt
+			newer.Hits, newer.NotModified, newer.FirstAt = newer.Hits+c.Hits, newer.NotModified+c.NotModified, c.FirstAt
 		case len(a.waiting) < maxWaiting:
-			a.waiting[at] = &s
+			a.waiting[at] = c
+			a.from[c.from]++
 		default:
-			a.uncounted += s.Hits
+			a.uncounted += c.Hits
 		}
 	}
 }

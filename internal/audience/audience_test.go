@@ -106,6 +106,33 @@ func TestReaderCountIsTheSumOfServicesProgramsAndPushSubscribers(t *testing.T) {
 	})
 }
 
+func TestReadersOfAllPrivateFeedsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAudience(t)
+		for feed, selectors := range map[string][]string{"private": {"a"}, "private-family": {"b", "c"}, "private-work": {"d"}} {
+			for _, selector := range selectors {
+				h := hit("Miniflux/2.2.0", "192.0.2.1")
+				h.Selector = selector
+				a.Hit("alice/"+feed, h)
+				h.Status = 304
+				a.Hit("alice/"+feed, h)
+			}
+		}
+		r := report(t, a)
+		if r.Readers != 4 || r.Private.Readers != 4 {
+			t.Errorf("%d readers, %d of them private, want 4", r.Readers, r.Private.Readers)
+		}
+		if err := a.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(24 * time.Hour)
+		day := report(t, a).Days[0]
+		if day.Private != 4 || day.Requests != 8 || day.NotModified != 4 {
+			t.Errorf("the day is %+v, want 4 private readers, 8 requests and 4 with status 304", day)
+		}
+	})
+}
+
 func TestFeedReaderIsNoLongerCountedAfterOneWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
@@ -191,6 +218,27 @@ func TestFailedWriteOfReaderCountsIsRepeated(t *testing.T) {
 		r := report(t, a)
 		if r.Readers != 1 || r.Days[0].Requests != 3 {
 			t.Errorf("%d readers and %d requests, want 1 and 3", r.Readers, r.Days[0].Requests)
+		}
+	})
+}
+
+func TestUserAgentsFromOneAddressAreLimitedWhileWritesFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAudience(t)
+		a.Store = &failingStore{Store: a.Store, fails: 3}
+		for i := range 600 {
+			agent := fmt.Sprint("x", i)
+			if i%2 > 0 {
+				agent += "; 5 subscribers" // a service, which has no address in the store
+			}
+			a.Hit("alice/rss", hit(agent, "192.0.2.1"))
+			if i%150 == 149 {
+				_ = a.Flush(t.Context()) // the first three calls fail
+			}
+		}
+		r := report(t, a)
+		if r.Programs.Readers != 50 || len(r.Services.List) != 50 {
+			t.Errorf("%d programs and %d services, want 50 and 50", r.Programs.Readers, len(r.Services.List))
 		}
 	})
 }
