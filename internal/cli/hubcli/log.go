@@ -159,6 +159,13 @@ func (p *commands) showLog(ctx context.Context, s *shell.Connection, q client.Lo
 	if follow && !s.Running {
 		return errors.New("no server is running, so -f has no new events: start one with \"cloudburst serve\", or omit -f")
 	}
+	after := ""
+	if follow { // a stream that starts without an ID would lose the events between two connections
+		var err error
+		if after, err = newestID(ctx, s); err != nil {
+			return err
+		}
+	}
 	events, err := newest(s.Log(ctx, q))
 	if err != nil {
 		return err
@@ -166,7 +173,6 @@ func (p *commands) showLog(ctx context.Context, s *shell.Connection, q client.Lo
 	if err := p.printEvents(events, asJSON); err != nil || !follow {
 		return err
 	}
-	after := ""
 	if len(events) > 0 {
 		after = events[len(events)-1].ID
 	}
@@ -175,6 +181,14 @@ func (p *commands) showLog(ctx context.Context, s *shell.Connection, q client.Lo
 		return nil // the user has interrupted the command
 	}
 	return err
+}
+
+// newestID returns the ID of the newest event, regardless of filters; "": the log is empty.
+func newestID(ctx context.Context, s *shell.Connection) (string, error) {
+	for e, err := range s.Log(ctx, client.LogQuery{Limit: 1}) {
+		return e.ID, err
+	}
+	return "", nil
 }
 
 // followLog prints the stream and resumes it after an interruption.
