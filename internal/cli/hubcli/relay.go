@@ -96,6 +96,14 @@ The command prints the hub's answer, or "pending" after five seconds without an 
 	return c
 }
 
+// answered reports whether r contains the hub's reply to the last request. A hub's earlier error
+// stays in r until the hub confirms a request. The server stores "did not verify" about the earlier
+// request at the time of the new request, so an error at that time is no reply either.
+func answered(r client.Relay) bool {
+	failed := r.LastError != "" && r.LastErrorAt != nil && r.LastErrorAt.After(*r.RequestedAt)
+	return failed || r.State == "active" && !r.ConfirmedAt.Before(*r.RequestedAt)
+}
+
 // answeredRelay waits for the hub's reply, at most relayPatience.
 func answeredRelay(ctx context.Context, s *shell.Connection, r client.Relay) (client.Relay, error) {
 	ctx, cancel := context.WithTimeout(ctx, relayPatience)
@@ -113,7 +121,7 @@ func answeredRelay(ctx context.Context, s *shell.Connection, r client.Relay) (cl
 			}
 			r = now
 			fresh := r.RequestedAt != nil && (asked == nil || r.RequestedAt.After(*asked))
-			if fresh && (r.LastError != "" || r.State == "active" && !r.ConfirmedAt.Before(*r.RequestedAt)) {
+			if fresh && answered(r) {
 				return r, nil
 			}
 		}
