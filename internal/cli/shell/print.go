@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -117,7 +118,8 @@ func (t *Table) End() error {
 }
 
 // PrintList prints a list as JSON lines or as a table. row returns the cells of an element.
-// PrintList stops at the first error of the list and returns the error.
+// PrintList stops at the first error of the list, prints the elements before it, and returns the
+// error.
 func PrintList[T any](w io.Writer, list iter.Seq2[T, error], asJSON bool, heading []string, row func(*T) []string) error {
 	out := bufio.NewWriter(w)
 	enc, t := JSONLines(out), NewTable(w, heading...)
@@ -128,13 +130,10 @@ func PrintList[T any](w io.Writer, list iter.Seq2[T, error], asJSON bool, headin
 			err = t.Row(row(&one)...)
 		}
 		if err != nil {
-			return err
+			return cmp.Or(err, out.Flush(), t.End())
 		}
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return t.End()
+	return cmp.Or(out.Flush(), t.End())
 }
 
 // Each returns the elements of a slice as a list for PrintList.

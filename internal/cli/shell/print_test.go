@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,29 @@ func TestDurationsAreFormattedInTwoUnits(t *testing.T) {
 	} {
 		if got := FormatDuration(d); got != want {
 			t.Errorf("FormatDuration(%s) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestRowsBeforeAnErrorArePrinted(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("the second page failed")
+	list := func(yield func(string, error) bool) {
+		for range 100 {
+			if !yield(strings.Repeat("a", 100), nil) {
+				return
+			}
+		}
+		yield("", failure)
+	}
+	for _, asJSON := range []bool{false, true} {
+		var out bytes.Buffer
+		err := PrintList(&out, list, asJSON, []string{"TEXT"}, func(s *string) []string { return []string{*s} })
+		if !errors.Is(err, failure) {
+			t.Errorf("JSON %t: %v", asJSON, err)
+		}
+		if n := strings.Count(out.String(), "\n"); n != 100 || !strings.HasSuffix(out.String(), "\n") {
+			t.Errorf("JSON %t: %d complete lines, want 100; the end is %q", asJSON, n, out.String()[out.Len()-20:])
 		}
 	}
 }

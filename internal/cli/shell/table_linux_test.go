@@ -2,7 +2,9 @@ package shell
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 	"testing"
@@ -54,16 +56,29 @@ func TestTableHasHeadingOnlyOnTerminal(t *testing.T) {
 	screen, tty := terminal(t)
 	fill(NewTable(tty, "STATE", "TITLE", "URL"))
 	const want = "STATE    TITLE   URL\r\nok       A feed  http://a.example/\r\nfailing  B       http://b.example/\r\n"
-	shown := make([]byte, 0, len(want))
-	for len(shown) < len(want) {
-		part := make([]byte, len(want)-len(shown))
-		n, err := screen.Read(part)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shown = append(shown, part[:n]...)
+	wantScreen(t, screen, want)
+}
+
+// wantScreen waits until the screen has as many bytes as want, and compares them.
+func wantScreen(t *testing.T, screen *os.File, want string) {
+	t.Helper()
+	shown := make([]byte, len(want))
+	if _, err := io.ReadFull(screen, shown); err != nil {
+		t.Fatal(err)
 	}
 	if string(shown) != want {
 		t.Errorf("on a terminal: %q, want %q", shown, want)
 	}
+}
+
+func TestRowsBeforeAnErrorArePrintedOnTerminal(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("the second page failed")
+	list := func(yield func(string, error) bool) { _ = yield("a", nil) && yield("", failure) }
+	screen, tty := terminal(t)
+	if err := PrintList(tty, list, false, []string{"A", "B"}, func(s *string) []string { return []string{*s, "b"} }); !errors.Is(err, failure) {
+		t.Error(err)
+	}
+	fmt.Fprintln(tty, "end of list") // without rows, the screen shows this text instead
+	wantScreen(t, screen, "A  B\r\na  b\r\n")
 }
