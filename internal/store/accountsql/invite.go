@@ -19,8 +19,18 @@ func scanInvite(rows *sql.Rows, i *account.Invite) error {
 // AddInvite implements account.Store.
 func (s *inviteStore) AddInvite(ctx context.Context, i account.Invite) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
+		at := sqldb.Millis(i.CreatedAt)
+		for ; ; at++ {
+			n, err := sqldb.Count(ctx, c, `SELECT count(*) FROM account_invite WHERE created_at = $1`, at)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				break
+			}
+		}
 		_, err := c.Exec(ctx, `INSERT INTO account_invite (id, created_at, created_by, note, expires_at, used_at, used_by) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			sqldb.Clean(i.ID), sqldb.Millis(i.CreatedAt), sqldb.Clean(i.CreatedBy), sqldb.Clean(i.Note), sqldb.Millis(i.ExpiresAt), sqldb.Millis(i.UsedAt), sqldb.Clean(i.UsedBy))
+			sqldb.Clean(i.ID), at, sqldb.Clean(i.CreatedBy), sqldb.Clean(i.Note), sqldb.Millis(i.ExpiresAt), sqldb.Millis(i.UsedAt), sqldb.Clean(i.UsedBy))
 		return err
 	})
 }

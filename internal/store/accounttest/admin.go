@@ -21,6 +21,7 @@ func adminTests() map[string]func(*testing.T, *env) {
 		"DeletedUserLeavesNothingButTheName":       deleteUser,
 		"FirstUserCannotBeDeleted":                 deleteFirst,
 		"InvitationCreatesOneUser":                 inviteOnce,
+		"InvitationsOfOneMomentAreAllListed":       inviteBatches,
 		"AuditIsFilteredAndPagedNewestFirst":       audit,
 		"OldestAuditEntriesAreSweptFirst":          sweepAudit,
 		"BlocksAndChangedSettingsAreReadAsWritten": blocksAndSettings,
@@ -163,6 +164,26 @@ func inviteOnce(t *testing.T, e *env) {
 	if len(list) != 1 || list[0].UsedBy != "bob" || list[0].UsedAt.IsZero() {
 		t.Errorf("invitations: %+v", list)
 	}
+}
+
+func inviteBatches(t *testing.T, e *env) {
+	s := e.accounts(t)
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		storetest.Must(t, s.AddInvite(e.Ctx, account.Invite{ID: id, CreatedAt: e.Now, ExpiresAt: e.In(time.Hour)}))
+	}
+	var ids []string
+	for before := (time.Time{}); ; {
+		list, err := s.Invites(e.Ctx, before, 2)
+		storetest.Must(t, err)
+		if len(list) == 0 {
+			break
+		}
+		for _, i := range list {
+			ids = append(ids, i.ID)
+		}
+		before = list[len(list)-1].CreatedAt
+	}
+	storetest.Same(t, "invitations", ids, []string{"e", "d", "c", "b", "a"})
 }
 
 func audit(t *testing.T, e *env) {
