@@ -226,6 +226,27 @@ func TestMissingEditTokenIsAcceptedAndWrongTokenIsRejected(t *testing.T) {
 	}
 }
 
+func TestSubscriptionChangeNeedsAPostWithoutAWrongEditToken(t *testing.T) {
+	t.Parallel()
+	f := newFake(1)
+	_, token, _ := ask(t, f, "GET", api+"token", "")
+	for _, change := range []string{"subscription/edit?ac=unsubscribe&s=feed/1", "subscription/quickadd?quickadd=http://x.example/"} {
+		for _, good := range []string{"", "x", token} {
+			f.calls = nil
+			if status, answer, _ := ask(t, f, "POST", api+change, "T="+good); status != 200 || len(f.calls) != 1 {
+				t.Errorf("%s with %q: %d %q", change, good, status, answer)
+			}
+		}
+		f.calls = nil
+		if status, _, head := ask(t, f, "POST", api+change, "T=wrong"); status != 401 || head.Get("X-Reader-Google-Bad-Token") != "true" || f.calls != nil {
+			t.Errorf("%s with a wrong token: %d, %q", change, status, f.calls)
+		}
+		if status, _, head := ask(t, f, "GET", api+change, ""); status != 405 || head.Get("Allow") != "POST" || f.calls != nil {
+			t.Errorf("%s by GET: %d, %q", change, status, f.calls)
+		}
+	}
+}
+
 func TestEditTagMarksItems(t *testing.T) {
 	t.Parallel()
 	const state = "user/-/state/com.google/"

@@ -30,6 +30,9 @@ type change struct {
 // edit subscribes, unsubscribes, renames and labels. It pairs each parameter s with the parameter t
 // at the same position.
 func (c *call) edit() error {
+	if err := c.checkToken(); err != nil {
+		return err
+	}
 	changes, err := c.changes()
 	if err != nil {
 		return err
@@ -116,6 +119,9 @@ func (c *call) subscribe(changes []change, add []string) error {
 // quickAdd subscribes to the feed at a URL. Apps expect a response with a reason instead of
 // an error for an invalid URL.
 func (c *call) quickAdd() error {
+	if err := c.checkToken(); err != nil {
+		return err
+	}
 	address := strings.TrimPrefix(strings.TrimSpace(c.form.get("quickadd")), "feed/")
 	if address == "" || len(address) > maxURL {
 		return invalid("Send the URL of a feed, or of a page with a feed, as quickadd.")
