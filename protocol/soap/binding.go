@@ -1,6 +1,7 @@
 package soap
 
 import (
+	"slices"
 	"strings"
 
 	"cloudburst/internal/xmlsafe"
@@ -9,11 +10,11 @@ import (
 // bind returns the parameters of a call in the order that the method declares, converted to the
 // declared types.
 func (m *Method) bind(c Call) []any {
-	names := make([]string, len(m.Params))
+	names, optional := make([]string, len(m.Params)), make([]bool, len(m.Params))
 	for i, d := range m.Params {
-		names[i] = d.Name
+		names[i], optional[i] = d.Name, d.Optional
 	}
-	args := c.Bind(names...)
+	args := c.bind(names, optional)
 	for i := range args {
 		if i < len(m.Params) {
 			args[i] = m.Params[i].convert(args[i])
@@ -126,35 +127,70 @@ func (d Def) order(given map[string]any) []Param {
 	return fields
 }
 
-// Bind returns the parameters in the order of names. A missing parameter is nil, a repeated
-// parameter is a []any, and missing parameters at the end are omitted. Names are compared without
-// case. If no name matches, Bind returns all parameters in their original order.
-func (c Call) Bind(names ...string) []any {
+// Bind returns the parameters in the order of names. Names are compared without case, and a repeated
+// parameter is a []any. Parameters with other names fill the positions without a value, in the order
+// of the call, because programs choose their own names where a specification only defines an order.
+// More parameters than positions are dropped. A missing parameter is nil, and missing parameters at
+// the end are omitted. If no name matches, Bind returns all parameters in their original order.
+func (c Call) Bind(names ...string) []any { return c.bind(names, nil) }
+
+// bind is Bind with positions that only the parameter of that name fills.
+func (c Call) bind(names []string, optional []bool) []any {
 	out := make([]any, len(names))
-	last := -1
-	for i, name := range names {
-		var found []any
-		for _, p := range c.Params {
-			if strings.EqualFold(p.Name, name) {
-				found = append(found, p.Value)
-			}
-		}
-		switch len(found) {
-		case 0:
+	filled := make([]bool, len(names))
+	var others [][]any
+	for _, values := range c.grouped() {
+		i := slices.IndexFunc(names, func(name string) bool { return strings.ToLower(name) == values.name })
+		if i < 0 {
+			others = append(others, values.list)
 			continue
-		case 1:
-			out[i] = found[0]
-		default:
-			out[i] = found
 		}
-		last = i
+		out[i], filled[i] = valueOf(values.list), true
 	}
-	if last >= 0 {
-		return out[:last+1]
+	if !slices.Contains(filled, true) {
+		out = out[:0]
+		for _, p := range c.Params {
+			out = append(out, p.Value)
+		}
+		return out
 	}
-	out = out[:0]
-	for _, p := range c.Params {
-		out = append(out, p.Value)
+	for i := range out {
+		if !filled[i] && len(others) > 0 && (optional == nil || !optional[i]) {
+			out[i], filled[i], others = valueOf(others[0]), true, others[1:]
+		}
+	}
+	for len(out) > 0 && !filled[len(out)-1] {
+		out = out[:len(out)-1]
 	}
 	return out
+}
+
+// namedValues are the values of all parameters with one name.
+type namedValues struct {
+	name string // in lowercase
+	list []any
+}
+
+// grouped returns the values of each name, in the order in which the names first occur.
+func (c Call) grouped() []namedValues {
+	var all []namedValues
+	at := map[string]int{} // key: name in lowercase; value: index in all
+	for _, p := range c.Params {
+		name := strings.ToLower(p.Name)
+		i, ok := at[name]
+		if !ok {
+			i = len(all)
+			at[name], all = i, append(all, namedValues{name: name})
+		}
+		all[i].list = append(all[i].list, p.Value)
+	}
+	return all
+}
+
+// valueOf returns a single value as it is, and several values as a list.
+func valueOf(list []any) any {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return list
 }

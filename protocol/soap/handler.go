@@ -25,7 +25,7 @@ type Def struct {
 	// Fields makes the value a structure. Type must be empty then.
 	Fields []Def
 	// Optional leaves a parameter out of the [WSDL], which has no optional parameters. Calls may
-	// still contain the parameter.
+	// still contain the parameter, by its name or position.
 	Optional bool
 }
 
@@ -156,18 +156,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost:
 		h.post(w, r)
-	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.EqualFold(r.URL.RawQuery, "wsdl"):
+	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && IsDescription(r):
 		s := h.Service
 		if s.Location == "" {
 			s.Location = location(r)
 		}
 		reply(w, http.StatusOK, "text/xml; charset=utf-8", WSDL(s))
 	default:
-		w.Header().Set("Allow", "GET, HEAD, POST")
+		allow := http.MethodPost
+		if IsDescription(r) {
+			allow = "GET, HEAD, POST"
+		}
+		w.Header().Set("Allow", allow)
 		reply(w, http.StatusMethodNotAllowed, "text/plain; charset=utf-8",
 			[]byte("This address speaks SOAP: POST an envelope to it.\nWith ?wsdl behind it, it describes what can be called.\n"))
 	}
 }
+
+// IsDescription reports whether the URL of r is that of the service's description, which can be read
+// by GET and HEAD. Without the query "wsdl", the URL only accepts calls by POST.
+func IsDescription(r *http.Request) bool { return strings.EqualFold(r.URL.RawQuery, "wsdl") }
 
 func location(r *http.Request) string {
 	scheme := "http://"

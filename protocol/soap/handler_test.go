@@ -125,8 +125,8 @@ func TestRequestsOfKnownClientsAreAnswered(t *testing.T) {
 		"dotnet-encoded":   "false",
 		"zeep-literal":     "false",
 		"suds-literal":     "[<nil> " + feed + "]",
-		"gsoap":            "[<nil> " + feed + "]",
-		"soap12":           "[<nil> " + feed + "]",
+		"gsoap":            "[true " + feed + "]",
+		"soap12":           "[" + feed + " " + feed + "]",
 		"axis-multiref":    "[map[count:5000000000 url:http://127.0.0.1/] 5000000000]",
 		"soap-lite":        "[Name & é é [1 [1.5]]]",
 	} {
@@ -259,9 +259,11 @@ func TestHandlerServesWSDL(t *testing.T) {
 	if _, body := get(h, "GET", "http://example.com/a%20b?wsdl"); !bytes.Contains(body, []byte(`location="http://example.com/a%20b"`)) {
 		t.Errorf("got %s", body)
 	}
-	for _, method := range []string{"GET", "PUT", "OPTIONS"} {
-		if resp, body := get(h, method, "/soap"); resp.StatusCode != 405 || resp.Header.Get("Allow") == "" || !bytes.Contains(body, []byte("?wsdl")) {
-			t.Errorf("%s: got %d %s", method, resp.StatusCode, body)
+	for _, c := range []struct{ method, target, allow string }{
+		{"GET", "/soap", "POST"}, {"HEAD", "/soap", "POST"}, {"PUT", "/soap", "POST"}, {"OPTIONS", "/soap", "POST"}, {"PUT", "/soap?wsdl", "GET, HEAD, POST"},
+	} {
+		if resp, body := get(h, c.method, c.target); resp.StatusCode != 405 || resp.Header.Get("Allow") != c.allow || !bytes.Contains(body, []byte("?wsdl")) {
+			t.Errorf("%s %s: got %d, Allow: %s\n%s", c.method, c.target, resp.StatusCode, resp.Header.Get("Allow"), body)
 		}
 	}
 }

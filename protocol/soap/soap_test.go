@@ -365,6 +365,17 @@ func TestFaultsOfOtherServersAreParsed(t *testing.T) {
 	}
 }
 
+func TestOptionalParameterIsBoundOnlyByItsName(t *testing.T) {
+	t.Parallel()
+	m := Method{Params: []Def{{Name: "url"}, {Name: "domain", Optional: true}}}
+	for name, want := range map[string][]any{"version": {"u"}, "Domain": {"u", "x"}} {
+		got := m.bind(Call{Params: []Param{{Name: "url", Value: "u"}, {Name: name, Value: "x"}}})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 func TestParametersAreBoundByNameOrPosition(t *testing.T) {
 	t.Parallel()
 	names := []string{"url", "port", "domain"}
@@ -373,9 +384,15 @@ func TestParametersAreBoundByNameOrPosition(t *testing.T) {
 		want   []any
 	}{
 		"names in another order": {[]Param{{Name: "port", Value: 1}, {Name: "URL", Value: "u"}}, []any{"u", 1}},
-		"one missing":            {[]Param{{Name: "domain", Value: "d"}, {Name: "other", Value: "o"}}, []any{nil, nil, "d"}},
+		"one missing":            {[]Param{{Name: "domain", Value: "d"}}, []any{nil, nil, "d"}},
+		"last one missing":       {[]Param{{Name: "port", Value: 1}}, []any{nil, 1}},
+		"one other name":         {[]Param{{Name: "domain", Value: "d"}, {Name: "feed", Value: "u"}, {Name: "port", Value: 1}}, []any{"u", 1, "d"}},
+		"two other names":        {[]Param{{Name: "feed", Value: "u"}, {Name: "tcpPort", Value: 1}, {Name: "domain", Value: "d"}}, []any{"u", 1, "d"}},
+		"other name, repeated":   {[]Param{{Name: "port", Value: 1}, {Name: "feed", Value: "a"}, {Name: "FEED", Value: "b"}}, []any{[]any{"a", "b"}, 1}},
+		"other name, too many":   {[]Param{{Name: "url", Value: "u"}, {Name: "port", Value: 1}, {Name: "domain", Value: "d"}, {Name: "x", Value: "x"}}, []any{"u", 1, "d"}},
 		"repeated":               {[]Param{{Name: "url", Value: "a"}, {Name: "url", Value: "b"}}, []any{[]any{"a", "b"}}},
-		"by position":            {[]Param{{Name: "p0", Value: "u"}, {Name: "p1", Value: 1}}, []any{"u", 1}},
+		"by position":            {[]Param{{Name: "param1", Value: "u"}, {Name: "param2", Value: 1}}, []any{"u", 1}},
+		"by position, one name":  {[]Param{{Name: "p", Value: "u"}, {Name: "p", Value: 1}}, []any{"u", 1}},
 		"too many":               {[]Param{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}, []any{nil, nil, nil, nil}},
 		"none":                   {nil, []any{}},
 	} {
