@@ -223,6 +223,56 @@ func TestPingNotifiesSubscriber(t *testing.T) {
 	}
 }
 
+func TestPingNotifiesSubscriberOfAnotherSpellingOfTheFeed(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	f, s := newFeed(t), newSubscriber(t)
+	usual := f.URL + "/rss.xml"
+	other := strings.Replace(usual, "http://", "HTTP://", 1)
+	for i, c := range []struct{ registered, pinged string }{{other, usual}, {usual, other}} {
+		if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(c.registered, "")); code != 200 || !strings.Contains(body, `success="true"`) {
+			t.Fatalf("pleaseNotify: %d %s", code, body)
+		}
+		if got := s.wait(t, "the test call"); got != c.registered {
+			t.Errorf("the test call named %q", got)
+		}
+		f.set(fmt.Sprintf("<rss><channel><title>change %d</title></channel></rss>", i))
+		if code, body := post(t, r.base+"/rsscloud/ping", url.Values{"url": {c.pinged}}); code != 200 || !strings.Contains(body, `success="true"`) {
+			t.Fatalf("ping: %d %s", code, body)
+		}
+		if got := s.wait(t, "the notification"); got != c.registered {
+			t.Errorf("the notification named %q, want %q", got, c.registered)
+		}
+		if code, body := post(t, r.base+"/rsscloud/cancel", s.form(c.registered, "")); code != 200 || !strings.Contains(body, `success="true"`) {
+			t.Fatalf("cancel: %d %s", code, body)
+		}
+	}
+}
+
+func TestEndpointsOfTheHubAcceptSlashesAndPreflightRequests(t *testing.T) {
+	t.Parallel()
+	r := start(t, conf(t, t.TempDir()))
+	hour := time.Now().UTC().Add(-time.Hour).Format("/2006/01/02/15.xml")
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/changes.xml/", 200},
+		{"GET", "/shortChanges.xml/", 200},
+		{"GET", hour + "/", 200},
+		{"GET", "/2026/not/an/hour/", 404},
+		{"OPTIONS", hour, 204},
+		{"OPTIONS", "/", 204},
+		{"OPTIONS", "/alice/xmlrpc.php", 204},
+		{"OPTIONS", "/alice/xmlrpc.php/", 204},
+	} {
+		res := r.ask(c.method, "127.0.0.1:PORT", c.path, "Origin", "https://page.example", "Access-Control-Request-Method", "POST")
+		if res.StatusCode != c.status || c.status != 404 && res.Header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s %s: %s %s", c.method, c.path, res.Status, res.Header)
+		}
+	}
+}
+
 func TestHealthEndpointsRespondOnBothListeners(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))

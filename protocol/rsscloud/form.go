@@ -104,11 +104,12 @@ func (f Form) URLs() ([]string, error) {
 	for i, n := range all {
 		list[i] = n.value
 	}
-	return cleanURLs(list)
+	return cleanURLs(list, "No feed is named; send its URL as url1, further ones as url2 and so on.")
 }
 
-// cleanURLs trims each URL and removes empty ones and duplicates.
-func cleanURLs(list []string) ([]string, error) {
+// cleanURLs trims each URL and removes empty ones and duplicates. none is the message for a list
+// without a URL.
+func cleanURLs(list []string, none string) ([]string, error) {
 	var urls []string
 	for _, u := range list {
 		if u = strings.TrimSpace(u); u == "" || slices.Contains(urls, u) {
@@ -119,7 +120,7 @@ func cleanURLs(list []string) ([]string, error) {
 		}
 	}
 	if len(urls) == 0 {
-		return nil, fieldErr("url", "No feed is named; send its URL as url1, further ones as url2 and so on.")
+		return nil, &FieldError{Field: "url", Msg: none}
 	}
 	return urls, nil
 }

@@ -304,4 +304,10 @@ func TestRegistrationParametersAreAcceptedWithAnyType(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
+	for _, none := range []any{[]any{}, []any{" "}, ""} {
+		_, err := rsscloud.RegistrationFromParams(with(4, none))
+		if fe, ok := errors.AsType[*rsscloud.FieldError](err); !ok || fe.Msg != "The list of feed URLs is empty." {
+			t.Errorf("%q: %v", none, err)
+		}
+	}
 }

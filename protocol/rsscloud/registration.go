@@ -62,7 +62,10 @@ func RegistrationFor(protocol, callback, procedure string, feeds ...string) (Reg
 // unknown protocol, it wraps both [ErrProtocol] and a [*FieldError].
 //
 // spec:rsscloud-2009#please-notify-fields
-func (f Form) Registration() (Registration, error) {
+func (f Form) Registration() (Registration, error) { return f.registrationFor("pleaseNotify") }
+
+// registrationFor is Registration for a procedure with the same fields, which the error names.
+func (f Form) registrationFor(procedure string) (Registration, error) {
 	var g Registration
 	values := map[string]string{}
 	for _, name := range [...]string{"notifyProcedure", "port", "path", "protocol", "domain"} {
@@ -73,7 +76,7 @@ func (f Form) Registration() (Registration, error) {
 		// spec:rsscloud-2009#notify-procedure-field
 		// Aggregators that speak http-post omit the procedure nevertheless.
 		if !ok && name != "domain" && name != "notifyProcedure" {
-			return g, fieldErr(name, "%s is missing; pleaseNotify needs notifyProcedure, port, path, protocol and url1.", name)
+			return g, fieldErr(name, "%s is missing; %s needs notifyProcedure, port, path, protocol and url1.", name, procedure)
 		}
 		values[name] = v
 	}
@@ -159,7 +162,7 @@ func RegistrationFromParams(params []any) (Registration, error) {
 		return Registration{}, fieldErr("url", "Parameter 5 must be a list of feed URLs, or one URL.")
 	}
 	var err error
-	if g.URLs, err = cleanURLs(urls); err != nil {
+	if g.URLs, err = cleanURLs(urls, "The list of feed URLs is empty."); err != nil {
 		return Registration{}, err
 	}
 	return g, g.Check()

@@ -1,10 +1,12 @@
 package rsscloud
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -36,7 +38,7 @@ type PingRequest struct {
 
 // Handler serves the REST endpoints of a cloud: pings at /rsscloud/ping and /ping,
 // registrations at /rsscloud/pleaseNotify and /pleaseNotify, cancellations at
-// /rsscloud/cancel. Bodies are limited to [MaxForm] bytes; set timeouts in the http.Server.
+// /rsscloud/cancel. A ping at /ping may also have its form in the query string. Bodies are limited to [MaxForm] bytes; set timeouts in the http.Server.
 // Web pages of any origin may call the endpoints, which ignore cookies.
 type Handler struct {
 	Backend Backend
@@ -66,40 +68,81 @@ func withRequest(r *http.Request) context.Context {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/rsscloud/ping", "/ping":
-		h.serve(w, r, route{ResultElement, "curl -d url=http://example.com/rss.xml", h.ping})
+		h.serve(w, r, route{element: ResultElement, example: "curl -d url=http://example.com/rss.xml", do: h.ping, byQuery: r.URL.Path == "/ping"})
 	case "/rsscloud/pleaseNotify", "/pleaseNotify":
-		h.serve(w, r, route{NotifyResultElement, "curl -d 'notifyProcedure=&port=80&path=/updated&protocol=http-post&url1=http://example.com/rss.xml'", h.pleaseNotify})
+		h.serve(w, r, route{element: NotifyResultElement, example: examplePleaseNotify, do: h.pleaseNotify})
 	case "/rsscloud/cancel":
-		h.serve(w, r, route{NotifyResultElement, "curl -d 'notifyProcedure=&port=80&path=/updated&protocol=http-post&url1=http://example.com/rss.xml'", h.cancel})
+		h.serve(w, r, route{element: NotifyResultElement, example: examplePleaseNotify, do: h.cancel})
 	default:
 		http.NotFound(w, r)
 	}
 }
 
+const examplePleaseNotify = "curl -d 'notifyProcedure=&port=80&path=/updated&protocol=http-post&url1=http://example.com/rss.xml'"
+
 type route struct {
 	element string // root element of the response
 	example string
 	do      func(context.Context, Form) (Result, error)
+	byQuery bool // accepts a form in the query string, by GET or by a POST with an empty body
+}
+
+// methods lists the accepted HTTP methods. HEAD is not among them, because it must have no effect.
+func (d route) methods() string {
+	if d.byQuery {
+		return "GET, POST, OPTIONS"
+	}
+	return "POST, OPTIONS"
+}
+
+// accepts reports whether r may have a form.
+func (d route) accepts(r *http.Request) bool {
+	return r.Method == http.MethodPost || d.byQuery && r.Method == http.MethodGet && r.URL.RawQuery != ""
+}
+
+// form reads the form of a request. Old programs send it in the query string.
+//
+// spec:cloudburst#ping-query
+func (d route) form(r *http.Request) (Form, error) {
+	if d.byQuery && r.URL.RawQuery != "" && (r.Method == http.MethodGet || hasNoBody(r)) {
+		return ParseForm([]byte(r.URL.RawQuery))
+	}
+	return ReadForm(r)
+}
+
+// hasNoBody reports whether the body of r is empty. A chunked body has no length, so hasNoBody reads
+// its first byte, and leaves it in the body.
+func hasNoBody(r *http.Request) bool {
+	if r.ContentLength >= 0 || r.Body == nil {
+		return r.ContentLength == 0
+	}
+	body := bufio.NewReader(r.Body)
+	_, err := body.Peek(1) // reading the body returns other errors again
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{body, r.Body}
+	return errors.Is(err, io.EOF)
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d route) {
 	// spec:cloudburst#cors
 	head := w.Header()
 	head.Set("Access-Control-Allow-Origin", "*")
-	head.Set("Access-Control-Expose-Headers", "Retry-After")
+	head.Set("Access-Control-Expose-Headers", "Retry-After, "+OutcomeHeader)
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Content-Type-Options", "nosniff")
-	switch r.Method {
-	case http.MethodPost:
-	case http.MethodOptions:
-		head.Set("Allow", "POST, OPTIONS")
-		head.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
-		head.Set("Access-Control-Allow-Headers", "Accept, Content-Type, "+HopsHeader)
+	switch {
+	case d.accepts(r):
+	case r.Method == http.MethodOptions:
+		head.Set("Allow", d.methods())
+		head.Set("Access-Control-Allow-Methods", d.methods())
+		head.Set("Access-Control-Allow-Headers", "Accept, Content-Type, Prefer, "+HopsHeader)
 		head.Set("Access-Control-Max-Age", "86400")
 		w.WriteHeader(http.StatusNoContent)
 		return
 	default:
-		head.Set("Allow", "POST, OPTIONS")
+		head.Set("Allow", d.methods())
 		wirehttp.WriteText(w, http.StatusMethodNotAllowed, fmt.Sprintf("This URL is for programs: send a POST with a form. For example:\n\n    %s %s\n", d.example, selfURL(r)))
 		return
 	}
@@ -112,7 +155,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d route) {
 		return
 	}
 	result, err := Result{}, error(nil)
-	form, err := ReadForm(r)
+	form, err := d.form(r)
 	if err == nil {
 		result, err = d.do(withRequest(r), form)
 	} else {
@@ -145,7 +188,7 @@ func (h *Handler) pleaseNotify(ctx context.Context, f Form) (Result, error) {
 
 // spec:cloudburst#cancel
 func (h *Handler) cancel(ctx context.Context, f Form) (Result, error) {
-	g, err := f.Registration()
+	g, err := f.registrationFor("cancel")
 	if err != nil {
 		h.reportInvalid(ctx, err)
 		return Result{}, err

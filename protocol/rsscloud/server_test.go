@@ -158,7 +158,8 @@ func TestRefusedRequestReturnsStatus200WithReason(t *testing.T) {
 		{"/ping", pingBody, "could not be read"},
 		{"/ping", "", "No feed is named"},
 		{"/ping", "url=%zz", "percent sign"},
-		{"/pleaseNotify", "url1=http://a/", "is missing"},
+		{"/pleaseNotify", "url1=http://a/", "port is missing; pleaseNotify needs"},
+		{"/rsscloud/cancel", "url1=http://a/", "port is missing; cancel needs"},
 		{"/pleaseNotify", strings.Replace(pleaseBody, "http-post", "smtp", 1), "smtp"},
 	} {
 		r := ask(t, b, "POST", c.path, c.body)
@@ -216,7 +217,11 @@ func TestUnsupportedHTTPMethodReturnsUsageText(t *testing.T) {
 	for _, path := range rsscloud.Endpoints() {
 		for _, method := range []string{"GET", "PUT", "DELETE", "HEAD"} {
 			r := ask(t, friendly(), method, path, "")
-			if got := bodyOf(t, r); r.StatusCode != 405 || r.Header.Get("Allow") != "POST, OPTIONS" || !strings.Contains(got, "http://cloud.example:5337"+path) {
+			allow := "POST, OPTIONS"
+			if path == "/ping" {
+				allow = "GET, POST, OPTIONS"
+			}
+			if got := bodyOf(t, r); r.StatusCode != 405 || r.Header.Get("Allow") != allow || !strings.Contains(got, "http://cloud.example:5337"+path) {
 				t.Errorf("%s %s: %d %s %s", method, path, r.StatusCode, r.Header, got)
 			}
 		}
@@ -237,6 +242,52 @@ func TestCORSAllowsAnyOrigin(t *testing.T) {
 		if r := ask(t, friendly(), method, "/ping", pingBody); r.Header.Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("%s: %s", method, r.Header)
 		}
+	}
+}
+
+func TestWebPagesMayRequestAndReadTheOutcomeOfAPing(t *testing.T) {
+	t.Parallel()
+	if r := ask(t, friendly(), "OPTIONS", "/rsscloud/ping", "", "Access-Control-Request-Headers", "prefer"); !strings.Contains(r.Header.Get("Access-Control-Allow-Headers"), "Prefer") {
+		t.Errorf("preflight: %s", r.Header)
+	}
+	if r := ask(t, friendly(), "POST", "/rsscloud/ping", pingBody); r.Header.Get("Access-Control-Expose-Headers") != "Retry-After, X-Hub-Outcome" {
+		t.Errorf("ping: %s", r.Header)
+	}
+}
+
+func TestShortPingEndpointAcceptsFormInQuery(t *testing.T) {
+	t.Parallel()
+	chunked := func(body string) *http.Request {
+		r := httptest.NewRequest("POST", "/ping?"+pingBody, strings.NewReader(body))
+		r.ContentLength = -1
+		return r
+	}
+	other := strings.Replace(pingBody, "f.example", "other.example", 1)
+	for name, c := range map[string]struct {
+		r    *http.Request
+		want string
+	}{
+		"GET":                   {httptest.NewRequest("GET", "/ping?"+pingBody, nil), "http://f.example/rss.xml"},
+		"POST without a body":   {httptest.NewRequest("POST", "/ping?"+pingBody, nil), "http://f.example/rss.xml"},
+		"POST, empty chunked":   {chunked(""), "http://f.example/rss.xml"},
+		"POST, chunked form":    {chunked(other), "http://other.example/rss.xml"},
+		"POST with a form":      {httptest.NewRequest("POST", "/ping?"+pingBody, strings.NewReader(other)), "http://other.example/rss.xml"},
+		"POST to the long path": {httptest.NewRequest("POST", "/rsscloud/ping?"+pingBody, nil), ""},
+		"HEAD":                  {httptest.NewRequest("HEAD", "/ping?"+pingBody, nil), ""},
+	} {
+		got := ""
+		b := friendly()
+		b.ping = func(_ context.Context, p rsscloud.PingRequest) (rsscloud.Result, error) {
+			got = p.URL
+			return rsscloud.Result{Success: true}, nil
+		}
+		(&rsscloud.Handler{Backend: b, Log: quiet(t)}).ServeHTTP(httptest.NewRecorder(), c.r)
+		if got != c.want {
+			t.Errorf("%s: the feed is %q, want %q", name, got, c.want)
+		}
+	}
+	if r := ask(t, friendly(), "OPTIONS", "/ping", ""); r.Header.Get("Allow") != "GET, POST, OPTIONS" || r.Header.Get("Access-Control-Allow-Methods") != "GET, POST, OPTIONS" {
+		t.Errorf("OPTIONS: %s", r.Header)
 	}
 }
 

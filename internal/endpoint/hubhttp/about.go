@@ -74,7 +74,10 @@ func newest(items []feedformat.Item) *feedformat.Item {
 	return best
 }
 
-// plainLine returns a text without markup, on one line of at most limit characters.
+// plainLine returns a text without markup, on one line of at most limit characters. It cuts a longer
+// text behind a word.
+//
+// spec:cnws-2003#title-length
 func plainLine(t feedformat.Text, limit int) string {
 	s := t.Value
 	if t.Type != "text/plain" {
@@ -84,8 +87,11 @@ func plainLine(t feedformat.Text, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	r := []rune(s)[:limit-1]
-	return strings.TrimRight(string(r), " ") + "…"
+	head := string([]rune(s)[:limit-1])
+	if i := strings.LastIndexByte(head, ' '); i > len(head)/2 { // otherwise the text ends with one long word, or its script has no spaces
+		head = head[:i]
+	}
+	return strings.TrimRight(head, " ,;") + "…"
 }
 
 // webURL returns s without its fragment if s is a valid http or https URL, else "".

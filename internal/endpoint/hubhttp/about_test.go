@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/hub"
+	"cloudburst/protocol/cnws"
 )
 
 func TestFeedMetadataIsShortPlainTextWithValidURLs(t *testing.T) {
@@ -39,6 +40,10 @@ func TestFeedMetadataIsShortPlainTextWithValidURLs(t *testing.T) {
 	long := about("http://a.test/rss.xml", nil, []byte(rss("<title>"+strings.Repeat("é", 400)+"</title><description>"+strings.Repeat("é ", 2000)+"</description>")))
 	if n := utf8.RuneCountInString(long.Title); n != 255 {
 		t.Errorf("a title of %d characters", n)
+	}
+	words := "A long title " + strings.Repeat("of many words, ", 20)
+	if got := about("http://a.test/rss.xml", nil, []byte(rss("<title>"+words+"</title>"))).Title; got != cnws.CutTitle(words) || !strings.HasSuffix(got, ", of many words…") {
+		t.Errorf("the title is %q", got)
 	}
 	if n := utf8.RuneCountInString(long.Description); n > 2000 || n < 1990 {
 		t.Errorf("a description of %d characters", n)

@@ -78,7 +78,8 @@ func (g *Endpoints) changesRoutes() []route.Route {
 	return []route.Route{
 		{Path: "/changes.xml", Handler: withCORS(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.long })), Purpose: "Lists the sites that changed in the last hour."},
 		{Path: "/shortChanges.xml", Handler: withCORS(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.short })), Purpose: "Lists the sites that changed in the last five minutes."},
-		{Method: "GET", Path: "/{year}/{month}/{day}/{hour}", Handler: http.HandlerFunc(d.serveArchive), Purpose: "Lists the sites that changed in one hour of the archive."},
+		{Method: "GET", Path: pathArchive, Handler: http.HandlerFunc(d.serveArchive), Purpose: "Lists the sites that changed in one hour of the archive."},
+		{Method: "OPTIONS", Path: pathArchive, Handler: http.HandlerFunc(d.serveArchive), Purpose: "Lets pages of other sites read the archive."},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -185,17 +186,19 @@ func TestEndpointsDoNotShadowOtherRoutes(t *testing.T) {
 
 func TestEndpointsAcceptATrailingSlash(t *testing.T) {
 	t.Parallel()
-	mux := http.NewServeMux()
-	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}}).Routes(), nil)
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
-	for _, path := range ownEndpoints() {
-		if path == "" || path == pathNotifyCloud {
+	mux, _ := listRoutes(t, &fakeChanges{}, nil)
+	paths := append(ownEndpoints(), "/xmlrpc.php", "/alice/xmlrpc.php", "/changes.xml", "/shortChanges.xml", "/2026/03/29/11.xml")
+	for _, path := range paths {
+		if path == "" || slices.Contains(notifyPaths(), path) {
 			continue
 		}
 		for _, method := range []string{"GET", "POST", "OPTIONS"} {
 			with, without := httptest.NewRecorder(), httptest.NewRecorder()
 			mux.ServeHTTP(without, httptest.NewRequest(method, path, nil))
 			mux.ServeHTTP(with, httptest.NewRequest(method, path+"/", nil))
+			if without.Code == http.StatusNotFound && method != "GET" {
+				t.Errorf("%s %s: not found", method, path)
+			}
 			if with.Code != without.Code || with.Body.String() != without.Body.String() {
 				t.Errorf("%s %s/: %d %q; without the slash %d %q", method, path, with.Code, with.Body, without.Code, without.Body)
 			}

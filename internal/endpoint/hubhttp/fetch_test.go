@@ -52,6 +52,26 @@ func TestFetchReturnsValidatorsAndHashOfTheFeed(t *testing.T) {
 	}
 }
 
+func TestFeedWithoutOwnURLHasTheUsualSpellingOfItsURL(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ url, body, self string }{
+		{"http://a.test/rss.xml?A=B", "<rss/>", ""},
+		{"http://a.test:8080/rss.xml", "<rss/>", ""},
+		{"HTTP://A.test/Rss.xml?A=B", "<rss/>", "http://a.test/Rss.xml?A=B"},
+		{"http://a.test:80/", "<rss/>", "http://a.test/"},
+		{"https://LOCALHOST:8443?x", "<rss/>", "https://localhost:8443?x"},
+		{"http://A.test/rss.xml", `<rss><channel xmlns:a="http://www.w3.org/2005/Atom"><a:link rel="self" href="http://b.test/rss.xml"/></channel></rss>`, "http://b.test/rss.xml"},
+	} {
+		f := &Fetcher{Client: getter(func(fetch.Request) (*fetch.Response, error) {
+			return &fetch.Response{Status: 200, Body: []byte(c.body), URL: "http://other.test/after-a-redirect"}, nil
+		})}
+		got, err := f.Fetch(t.Context(), hub.Fetch{URL: c.url})
+		if err != nil || got.About().Self != c.self {
+			t.Errorf("%s: the feed's own URL is %q, want %q, %v", c.url, got.About().Self, c.self, err)
+		}
+	}
+}
+
 func TestTooLongValidatorOfAFeedIsIgnored(t *testing.T) {
 	t.Parallel()
 	long := `"` + strings.Repeat("x", fetch.MaxValidator) + `"`

@@ -27,7 +27,7 @@ func (d *changeLists) serveArchive(w http.ResponseWriter, r *http.Request) {
 		d.notFound.ServeHTTP(w, r)
 		return
 	}
-	withCORS("GET, HEAD", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	withCORS("GET, HEAD, OPTIONS", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.serveHour(w, r, start)
 	})).ServeHTTP(w, r)
 }

@@ -41,7 +41,7 @@ func TestInvalidRequestsAreLogged(t *testing.T) {
 		{"/pleaseNotify", registration("path", "/"+strings.Repeat("geheim", 999)), "register rest : Not registered: The path … is longer than 2000 bytes.\n"},
 		{"/pleaseNotify", registration("protocol", "xml-rpc", "notifyProcedure", "a b"), `register rest : Not registered: notifyProcedure "a b" must be 1 to 128 letters, digits or any of _ . : /.` + "\n"},
 		{"/pleaseNotify", registration("url2", "nope"), `register rest : Not registered: The feed's URL "nope" must begin with http:// or https://.` + "\n"},
-		{"/rsscloud/cancel", url.Values{}, "cancel rest : Not cancelled: port is missing; pleaseNotify needs notifyProcedure, port, path, protocol and url1.\n"},
+		{"/rsscloud/cancel", url.Values{}, "cancel rest : Not cancelled: port is missing; cancel needs notifyProcedure, port, path, protocol and url1.\n"},
 		{"/ping", url.Values{"url": {feed}}, ""},
 		{"/pleaseNotify", registration(), ""},
 	} {

@@ -2,7 +2,6 @@ package hubhttp
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"cloudburst/internal/route"
@@ -19,19 +18,20 @@ const pathWordPress = "/xmlrpc.php"
 // pathHub is a second URL of the WebSub endpoint, where people expect the page of the hub.
 const pathHub = "/hub"
 
+// pathArchive is the pattern of the archive of recent changes: YYYY/MM/DD/HH.xml.
+const pathArchive = "/{year}/{month}/{day}/{hour}"
+
 // cloudBody is the maximum size of an rssCloud notification in bytes.
 const cloudBody = 16 << 10
 
 // soapBody is the maximum size of a SOAP call in bytes.
 const soapBody = 256 << 10
 
-// Routes lists all endpoints of the hub. Each endpoint for other programs has a second route with a
-// trailing slash: some programs are configured with the slash, and a redirect would lose the body
-// of their POST.
+// Routes lists all endpoints of the hub. Each endpoint has a second route with a trailing slash: some
+// programs are configured with the slash, and a redirect would lose the body of their POST.
 //
 // spec:cloudburst#endpoint-slash
 func (g *Endpoints) Routes() []route.Route {
-	paths := ownEndpoints()
 	var all []route.Route
 	for _, r := range g.routes() {
 		h := g.outcomes(r.Handler)
@@ -40,7 +40,12 @@ func (g *Endpoints) Routes() []route.Route {
 			r.Handler = pageForBrowsers(g.HubPage, h)
 		}
 		all = append(all, r)
-		if slices.Contains(paths, r.Path) {
+		switch {
+		case strings.HasSuffix(r.Path, "/{$}"): // the root
+		case r.Path == pathArchive: // all other paths of this form are pages, so the handler gets the path as it is
+			r.Path += "/{$}"
+			all = append(all, r)
+		default:
 			r.Path, r.Handler = r.Path+"/{$}", withoutSlash(h)
 			all = append(all, r)
 		}
@@ -53,7 +58,8 @@ func (g *Endpoints) routes() []route.Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
 	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, OnInvalid: cloud.logInvalid}
 	rpc := withCORS("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.LargeMethods))
-	soap := withCORS("GET, POST, OPTIONS", soapHandler(cloud, g.sites(), g.PublicURL))
+	root := withCORS("GET, HEAD, POST, OPTIONS", rpcAtRoot(rpc))
+	soap := withSOAPCORS(soapHandler(cloud, g.sites(), g.PublicURL))
 	rpcBody := g.rpcBody()
 	var routes []route.Route
 	for _, path := range rsscloud.Endpoints() {
@@ -65,10 +71,12 @@ func (g *Endpoints) routes() []route.Route {
 	return append(routes,
 		// spec:rsscloud-2009#endpoint-rpc2
 		route.Route{Path: "/RPC2", Handler: rpc, MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls of rssCloud, weblogs.com and blog editors."},
-		route.Route{Method: "POST", Path: "/{$}", Handler: rpcAtRoot(rpc), MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls that old programs send to the root."},
+		route.Route{Method: "POST", Path: "/{$}", Handler: root, MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls that old programs send to the root."},
+		route.Route{Method: "OPTIONS", Path: "/{$}", Handler: root, Purpose: "Lets pages of other sites send XML-RPC calls to the root."},
 		// spec:cloudburst#endpoint-wordpress
 		route.Route{Path: pathWordPress, Handler: rpc, MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls of programs for WordPress."},
 		route.Route{Method: "POST", Path: "/{user}" + pathWordPress, Handler: rpc, MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls of programs for the blog of a user."},
+		route.Route{Method: "OPTIONS", Path: "/{user}" + pathWordPress, Handler: rpc, Purpose: "Lets pages of other sites send XML-RPC calls for the blog of a user."},
 		// spec:cloudburst#endpoint-soap
 		route.Route{Path: "/soap", Handler: soap, MaxBody: soapBody, Purpose: "Accepts SOAP calls of rssCloud; ?wsdl describes the service."},
 		route.Route{Path: "/rsscloud/soap", Handler: soap, MaxBody: soapBody, Purpose: "Accepts SOAP calls of rssCloud, next to its other endpoints."},
@@ -125,10 +133,10 @@ func (g *Endpoints) weblogsRoutes(rpc, rest http.Handler) []route.Route {
 	rpcBody := g.rpcBody()
 	// spec:cloudburst#endpoint-weblogs
 	routes := []route.Route{
-		{Path: "/weblogUpdates", Handler: withCORS("GET, POST, OPTIONS", rpcOr(rpc, sites.soapHandler(g.PublicURL))), MaxBody: rpcBody, Purpose: "Accepts pings of weblogs.com by XML-RPC and SOAP."},
+		{Path: "/weblogUpdates", Handler: withSOAPCORS(rpcOr(rpc, sites.soapHandler(g.PublicURL))), MaxBody: rpcBody, Purpose: "Accepts pings of weblogs.com by XML-RPC and SOAP."},
 		{Path: "/pingSiteForm", Handler: withCORS("GET, HEAD, POST, OPTIONS", form), MaxBody: weblogs.MaxForm, Purpose: "Accepts pings of weblogs.com from forms and query strings."},
-		{Method: "GET", Path: "/ping", Handler: pingByQuery(rest), Purpose: "Accepts a ping with the feed in the query string."},
-		{Method: "POST", Path: "/ping", Handler: rpcOr(rpc, pingByQuery(rest)), MaxBody: rpcBody, Purpose: "Accepts pings as forms or as XML-RPC calls."},
+		{Method: "GET", Path: "/ping", Handler: rest, Purpose: "Accepts a ping with the feed in the query string."},
+		{Method: "POST", Path: "/ping", Handler: rpcOr(rpc, rest), MaxBody: rpcBody, Purpose: "Accepts pings as forms or as XML-RPC calls."},
 	}
 	if g.Changes == nil {
 		return routes

@@ -329,6 +329,17 @@ func TestSOAPEndpointAcceptsRegistrationsAndPings(t *testing.T) {
 			t.Error(d)
 		}
 	}
+	client := &soap.Client{URL: srv.URL + "/soap", Namespace: soapNamespace}
+	for _, names := range []string{"notifyProcedure port path protocol urls", "notifyProcedure tcpPort path protocol urlList", "procedure port path protocol urlList domain", "param1 param2 param3 param4 param5"} {
+		var params []soap.Param
+		for i, name := range strings.Fields(names) {
+			params = append(params, soap.Param{Name: name, Value: []any{"updated", 5337, "/soap", "soap", []any{feed}, "agg.example"}[i]})
+		}
+		v, err := client.Call(t.Context(), "pleaseNotify", params...)
+		if got := h.lastRegistration(t); err != nil || v != true || got.Procedure != "updated" || len(got.Feeds) != 1 || got.Challenge != strings.Contains(names, "domain") {
+			t.Errorf("%s: %v, %v, %+v", names, v, err, got)
+		}
+	}
 	resp, err := http.Get(srv.URL + "/soap?wsdl")
 	if err != nil {
 		t.Fatal(err)

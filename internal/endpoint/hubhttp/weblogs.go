@@ -3,7 +3,6 @@ package hubhttp
 import (
 	"cmp"
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -157,23 +156,4 @@ func isNamed(c soap.Call, name string) bool {
 		}
 	}
 	return false
-}
-
-// pingByQuery lets the short rssCloud endpoint accept a ping whose url is in the query string, as
-// old programs send it.
-//
-// spec:cloudburst#ping-query
-func pingByQuery(rest http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		empty := r.Method == http.MethodGet || r.Method == http.MethodPost && r.ContentLength == 0
-		if empty && r.URL.RawQuery != "" {
-			asked := r
-			r = r.Clone(asked.Context())
-			r.Method = http.MethodPost
-			r.Body = io.NopCloser(strings.NewReader(asked.URL.RawQuery))
-			r.ContentLength = int64(len(asked.URL.RawQuery))
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		}
-		rest.ServeHTTP(w, r)
-	})
 }

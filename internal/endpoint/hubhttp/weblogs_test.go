@@ -149,7 +149,7 @@ func TestSOAPPingWithTwoParametersIsASitePing(t *testing.T) {
 	}
 	lastAgeChange := []soap.Param{{Name: "url", Value: siteURL}, {Name: "name", Value: "Site"}}
 	for _, target := range []string{"/soap", "/rsscloud/soap", "/weblogUpdates"} {
-		for _, params := range [][]soap.Param{pair("weblogname", "weblogurl"), pair("WeblogName", "WeblogURL"), pair("name", "url"), lastAgeChange, pair("a", "b")} {
+		for _, params := range [][]soap.Param{pair("weblogname", "weblogurl"), pair("WeblogName", "WeblogURL"), pair("name", "url"), lastAgeChange, pair("a", "b"), pair("weblogname", "url"), pair("name", "weblogurl")} {
 			c := &soap.Client{URL: srv.URL + target, Namespace: weblogsNamespace}
 			v, err := c.Call(t.Context(), "ping", params...)
 			if err != nil {
