@@ -34,10 +34,13 @@ type Mentions interface {
 // Routes lists the Webmention endpoint. Anyone may send, because this server verifies the source
 // page before a webmention has any effect.
 func (w *Webmention) Routes() []route.Route {
-	return []route.Route{{
+	one := route.Route{
 		Path: PathWebmention, Handler: &webmention.Handler{Backend: w, Log: w.Log}, MaxBody: webmention.MaxForm,
 		Purpose: "Receives webmentions: pages elsewhere that link to a post.",
-	}}
+	}
+	slash := one // spec:cloudburst#endpoint-slash
+	slash.Path += "/{$}"
+	return []route.Route{one, slash}
 }
 
 // Receive implements webmention.Backend. No page shows the state of a webmention, because the
