@@ -61,9 +61,10 @@ func (p *parser) orderDates() {
 		}
 	}
 	f := p.f
-	for _, d := range []*Date{&f.Published, &f.Updated, &f.Created} {
+	for _, d := range []*Date{&f.Published, &f.Updated, &f.Created, &f.Hints.UpdateBase} {
 		read(d)
 	}
+	readTrailers(f.Podcast, read)
 	readItems(f.Items, read)
 	first := "month"
 	if order == date.DayFirst {
@@ -82,7 +83,22 @@ func readItems(items []Item, read func(*Date)) {
 		if it.More != nil {
 			read(&it.More.Created)
 			read(&it.More.Expires)
+			read(&it.More.Edited)
 		}
+		if it.Source != nil {
+			read(&it.Source.Updated)
+		}
+		readTrailers(it.Podcast, read)
 		readItems(it.Items, read)
+	}
+}
+
+// readTrailers calls read for the date of each trailer of a podcast.
+func readTrailers(c *Podcast, read func(*Date)) {
+	if c == nil {
+		return
+	}
+	for i := range c.Trailers {
+		read(&c.Trailers[i].Published)
 	}
 }

@@ -12,16 +12,18 @@ func (p *parser) dublinCore(s *slots) bool {
 	case "abstract":
 		return p.dcAbstract(s)
 	case "creator", "author":
-		p.addPerson(s.authors, p.dcPerson())
+		members(p, func() { p.addPerson(s.authors, p.dcPerson()) })
 	case "contributor":
-		p.addPerson(s.contributors, p.dcPerson())
+		members(p, func() { p.addPerson(s.contributors, p.dcPerson()) })
 	case "publisher":
 		return p.publisher(s)
 	case "subject":
-		if v := p.rdfAttr("resource"); v != "" {
-			p.tag(s, Category{Term: v})
-		}
-		p.category(s, "")
+		members(p, func() {
+			if v := p.rdfAttr("resource"); v != "" {
+				p.tag(s, Category{Term: v})
+			}
+			p.category(s, "")
+		})
 	case "rights":
 		p.set(p.rights(s), p.construct(plainText))
 	case "license":
@@ -54,6 +56,24 @@ func (p *parser) dublinCore(s *slots) bool {
 		return false
 	}
 	return true
+}
+
+// members calls use for the current element or, if the element contains a list of RDF, for each
+// member of the list.
+func members(p *parser, use func()) {
+	if rest, empty := p.r.Unread(); empty || !startsList(p, rest) {
+		use()
+		return
+	}
+	p.each(func() { p.each(use) })
+}
+
+// startsList reports whether the content of an element starts with rdf:Seq, rdf:Bag or rdf:Alt.
+func startsList(p *parser, content string) bool {
+	content = strings.TrimLeft(content, " \t\r\n")
+	prefix, name, _ := strings.Cut(content[:min(len(content), 100)], ":")
+	prefix, tag := strings.CutPrefix(prefix, "<")
+	return tag && (hasTag(name, "Seq") || hasTag(name, "Bag") || hasTag(name, "Alt")) && spaceOf(prefix, p.r.URI(prefix)) == nsRDF
 }
 
 // dcPerson reads a person by name, or by a URL in RDF.

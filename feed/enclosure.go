@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -48,12 +49,23 @@ func (p *parser) count(s string, at int, what string) int64 {
 		return 0
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil { // try again without separators of thousands
-		n, err = strconv.ParseInt(strings.NewReplacer(",", "", ".", "", " ", "").Replace(s), 10, 64)
+	if err != nil {
+		n, err = strconv.ParseInt(ungrouped(s), 10, 64)
 	}
 	if err != nil || n < 0 {
 		p.problem(ProblemValue, at, "This "+what+" is not a number: "+quote(s)+".")
 		return 0
 	}
 	return n
+}
+
+var grouped = regexp.MustCompile(`^(\d{1,3}(?:[,. ]\d{3})+|\d+)(?:[.,]0*)?$`)
+
+// ungrouped returns a number without the separators of thousands, which separate groups of three
+// digits, and without a fraction of zeros. It returns any other text unchanged.
+func ungrouped(s string) string {
+	if m := grouped.FindStringSubmatch(s); m != nil {
+		return strings.NewReplacer(",", "", ".", "", " ", "").Replace(m[1])
+	}
+	return s
 }

@@ -87,6 +87,7 @@ func (p *parser) itemDone() {
 	if it.Link == "" {
 		it.Link = linkFromID(it, p.atom)
 	}
+	resolveAgain(p, it)
 	if it.More != nil && it.More.empty() {
 		it.More = nil
 	}

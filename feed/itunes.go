@@ -152,6 +152,9 @@ func (p *parser) itunesImage(url string, s *slots) {
 // its parent.
 func (p *parser) itunesCategory(it *ITunes, s *slots, parent string) {
 	name := p.attr("text")
+	if strings.ContainsAny(name, "\n\t\r") { // XML has a space for each of these characters
+		name = strings.Join(strings.Fields(name), " ")
+	}
 	if name != "" && !p.full(len(it.Categories), 100, "categories of iTunes") {
 		c := Category{Term: name}
 		if parent != itunesScheme {

@@ -179,7 +179,13 @@ func (r *jsonReader) complete(it *Item, b *jsonBody, v jsonValue) {
 	if b.html != "" {
 		t := Text{Value: b.html, Type: htmlText}
 		r.setText(&t, lang)
-		r.markup(&t, r.base())
+		page := pageOf(r.parser, it)
+		if page == nil {
+			page = r.base()
+		}
+		if r.markup(&t, page) && r.budget.take(len(page.String())) {
+			t.Base = page.String()
+		}
 		it.Content = r.texts.add(it.Content, t)
 	}
 	if b.text != "" {

@@ -156,6 +156,10 @@ func hostileLists() []hostile {
 		hostile{"one category after many", 100_000, func(n int) string {
 			return each(inItem, "<category>c%d</category>", "")(999) + strings.Repeat("<category>c998</category>", n)
 		}},
+		hostile{"comment counts and links", 40_000, func(n int) string {
+			return each(inItem, `<link rel="replies" href="u%d" thr:count="a"/>`, "")(n) + each("", `<slash:comments>%d</slash:comments>`, "")(n)
+		}},
+		hostile{"texts with relative references", 60_000, each(inItem+"<link>http://o.example/</link>", `<content:encoded>&lt;a href="%d"&gt;</content:encoded>`, "</item>")},
 		hostile{"unclosed items", 2_000_000, many(inRSS, "<item>", "")},
 		hostile{"unclosed entries", 1_600_000, many(`<feed xmlns="http://www.w3.org/2005/Atom">`, "<entry>", "")},
 		hostile{"unclosed titles in unclosed items", 800_000, many(inRSS, "<item><title>x", "")},

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"cloudburst/internal/scan"
 )
 
 // linkElement reads <link>. Its URL is in its text or in an attribute.
@@ -17,8 +19,8 @@ func (p *parser) linkElement(s *slots) {
 		}
 		l.Href = p.hrefAttr()
 		for _, a := range p.r.Attrs {
-			if strings.HasPrefix(a.Name, "thr:") {
-				l.Count, l.Updated = p.attr("thr:count"), p.attr("thr:updated")+p.attr("thr:when")
+			if prefix := scan.Prefix(a.Name); prefix != "" && spaceOf(prefix, p.r.URI(prefix)) == nsThr {
+				l.Count, l.Updated = p.attr(prefix+":count"), p.attr(prefix+":updated")+p.attr(prefix+":when")
 				break
 			}
 		}
@@ -35,7 +37,7 @@ func (p *parser) linkElement(s *slots) {
 	} else {
 		l.Href = unampersand(p.leaf())
 	}
-	if l.Rel == "" {
+	if l.Rel = strings.TrimPrefix(l.Rel, "http://www.iana.org/assignments/relation/"); l.Rel == "" { // RFC 4287 §4.2.7.2: the IRI means the same as the name
 		l.Rel = "alternate"
 	}
 	if l.Href = strings.TrimSpace(l.Href); l.Href == "" {
@@ -106,13 +108,15 @@ func (p *parser) hub(kind, url string) {
 	}
 }
 
+// replies stores a link to the comments of an item. By RFC 4685 §4, a link without a type leads to
+// an Atom feed.
 func (p *parser) replies(l Link) {
 	m := p.more()
 	if n, err := strconv.Atoi(l.Count); err == nil && m.CommentCount == nil {
 		m.CommentCount = &n
 	}
 	switch {
-	case l.Type == "" || l.Type == htmlText:
+	case l.Type != "" && isPage(l.Type):
 		if m.Comments == "" {
 			m.Comments = l.Href
 		}

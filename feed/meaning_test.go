@@ -19,7 +19,7 @@ type meaning struct {
 
 func TestParserInterpretsAmbiguousMarkupAsIntended(t *testing.T) {
 	t.Parallel()
-	for _, group := range [][]meaning{textMeanings(), linkMeanings(), personMeanings(), placeMeanings()} {
+	for _, group := range [][]meaning{textMeanings(), linkMeanings(), personMeanings(), placeMeanings(), commentMeanings(), numberMeanings(), orderMeanings(), baseMeanings()} {
 		for _, m := range group {
 			t.Run(m.name, func(t *testing.T) {
 				t.Parallel()
@@ -126,9 +126,127 @@ func personMeanings() []meaning {
 		{"markup in an RSS author", rssItem(`<author>a@b.example (<b>A</b> B)</author>`), authors, []feed.Person{{Name: "A B", Email: "a@b.example", Raw: "a@b.example (A B)"}}},
 		{"IP address as mail host", rssItem(`<author>a@[192.0.2.1] (A)</author>`), authors, []feed.Person{{Name: "A", Email: "a@[192.0.2.1]", Raw: "a@[192.0.2.1] (A)"}}},
 		{"Atom elements in an RSS author", rssItem(`<managingEditor><atom:name>N</atom:name><atom:email>n@b.example</atom:email></managingEditor>`), authors, []feed.Person{{Name: "N", Email: "n@b.example"}}},
+		{"mail address with an apostrophe", rssItem(`<author>o'brien@b.example (Ada O'Brien)</author>`), authors, []feed.Person{{Name: "Ada O'Brien", Email: "o'brien@b.example", Raw: "o'brien@b.example (Ada O'Brien)"}}},
+		{"mail address in quotation marks", rssItem(`<author>'a@b.example'</author>`), func(f *feed.Feed) any { return f.Items[0].Authors[0].Email }, "a@b.example"},
+		{"list of RDF in dc:creator", rssItem(`<dc:creator xmlns:dc="http://purl.org/dc/elements/1.1/"><rdf:Seq xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:li>Ada Holm</rdf:li> <rdf:li>Bo Ek</rdf:li></rdf:Seq></dc:creator>`),
+			authors, []feed.Person{{Name: "Ada Holm"}, {Name: "Bo Ek"}}},
 		{"mail address in brackets", rssItem(`<author>A [a@b.example]</author>`), authors, []feed.Person{{Name: "A", Email: "a@b.example", Raw: "A [a@b.example]"}}},
 		{"child elements have precedence over text", rssItem(`<author>x <name>N</name> y</author>`), authors, []feed.Person{{Name: "N"}}},
 		{"itunes:author with child elements", rssItem(`<itunes:author><name>N</name><email>n@b.example</email></itunes:author>`), func(f *feed.Feed) any { return f.Items[0].ITunes.Author }, "N (n@b.example)"},
+	}
+}
+
+func commentMeanings() []meaning {
+	const thr = ` xmlns:t="http://purl.org/syndication/thread/1.0" `
+	comments := func(f *feed.Feed) any { return []string{f.Items[0].More.Comments, f.Items[0].More.CommentsFeed} }
+	links := func(f *feed.Feed) any { return f.Items[0].Links }
+	return []meaning{
+		{"threading attributes with another prefix", atomEntry(`<link rel="replies" type="text/html" href="c"` + thr + `t:count="3" t:updated="2026-01-02T03:04:05Z"/>`),
+			links, []feed.Link{{Rel: "replies", Href: "http://h.example/d/c", Type: "text/html", Count: "3", Updated: "2026-01-02T03:04:05Z"}}},
+		{"attributes of another vocabulary on a link", atomEntry(`<link rel="replies" href="c" xmlns:o="urn:o" o:count="3"/>`), links, []feed.Link{{Rel: "replies", Href: "http://h.example/d/c"}}},
+		{"replies without a type are an Atom feed", atomEntry(`<link rel="replies" href="c"/>`), comments, []string{"", "http://h.example/d/c"}},
+		{"replies without a type in RSS", rssItem(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="replies" href="c"/>`), comments, []string{"", "http://h.example/d/c"}},
+		{"replies of a type of web pages", atomEntry(`<link rel="replies" type="application/xhtml+xml" href="c"/>`), comments, []string{"http://h.example/d/c", ""}},
+		{"relation as the IRI of IANA", atomEntry(`<link rel="http://www.iana.org/assignments/relation/enclosure" href="e" type="a/b"/>`),
+			func(f *feed.Feed) any { return f.Items[0].Enclosures }, []feed.Enclosure{{URL: "http://h.example/d/e", Type: "a/b"}}},
+		{"relation alternate as an IRI", atomEntry(`<link rel="http://www.iana.org/assignments/relation/alternate" href="p"/>`), func(f *feed.Feed) any { return f.Items[0].Link }, "http://h.example/d/p"},
+		{"list of RDF in dc:subject", rssItem(`<dc:subject xmlns:dc="http://purl.org/dc/elements/1.1/"><rdf:Bag xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:li>a</rdf:li><rdf:li rdf:resource="urn:b"/></rdf:Bag></dc:subject>`),
+			func(f *feed.Feed) any { return f.Items[0].Categories }, []feed.Category{{Term: "a"}, {Term: "urn:b"}}},
+		{"line break in a category of iTunes", `<rss xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><itunes:category text="Society&#32;&amp;` + "\n\t" + `Culture"/></channel></rss>`,
+			func(f *feed.Feed) any { return f.ITunes.Categories }, []feed.Category{{Term: "Society & Culture"}}},
+		{"update frequency of a podcast without a rule", `<rss xmlns:podcast="https://podcastindex.org/namespace/1.0"><channel><podcast:updateFrequency complete="true" dtstart="2026-01-02">ended</podcast:updateFrequency></channel></rss>`,
+			func(f *feed.Feed) any { return []any{f.Hints.PodcastUpdates, f.Podcast.Other[0].Attrs} },
+			[]any{"ended", []feed.Attr{{Name: "complete", Value: "true"}, {Name: "dtstart", Value: "2026-01-02"}}}},
+	}
+}
+
+func numberMeanings() []meaning {
+	var all []meaning
+	for text, want := range map[string]int64{
+		"12345.0": 12345, "12345.00": 12345, "1,234,567": 1234567, "1.234.567": 1234567, "1 234": 1234, "1,234.00": 1234, "12345.000": 12345,
+		"1.234,0": 1234, "12,34": 0, "12345.5": 0, "1234,567": 0, "12 kB": 0, "-5": 0,
+	} {
+		all = append(all, meaning{"length " + text, rssItem(`<enclosure url="e" length="` + text + `"/>`), func(f *feed.Feed) any { return f.Items[0].Enclosures[0].Length }, want})
+	}
+	return append(all, meaning{"width with a fraction", `<rss><channel><image><url>a</url><width>88.0</width></image></channel></rss>`, func(f *feed.Feed) any { return f.Image.Width }, 88})
+}
+
+// orderMeanings has an ambiguous date in each field. The first date shows that the day is first.
+func orderMeanings() []meaning {
+	const first, date = `<rss><channel><pubDate>25/12/2025</pubDate>`, `3/4/2026`
+	day := func(of func(*feed.Feed) feed.Date) func(*feed.Feed) any {
+		return func(f *feed.Feed) any { return of(f).UTC.Format("2006-01-02") }
+	}
+	const want = "2026-04-03"
+	return []meaning{
+		{"date of a trailer", first + `<podcast:trailer pubdate="` + date + `" url="t">T</podcast:trailer></channel></rss>`, day(func(f *feed.Feed) feed.Date { return f.Podcast.Trailers[0].Published }), want},
+		{"date of a trailer of an item", first + `<item><podcast:trailer pubdate="` + date + `" url="t">T</podcast:trailer></item></channel></rss>`,
+			day(func(f *feed.Feed) feed.Date { return f.Items[0].Podcast.Trailers[0].Published }), want},
+		{"date of a source", first + `<item><atom:source xmlns:atom="http://www.w3.org/2005/Atom"><atom:updated>` + date + `</atom:updated></atom:source></item></channel></rss>`,
+			day(func(f *feed.Feed) feed.Date { return f.Items[0].Source.Updated }), want},
+		{"date of an edit", first + `<item><app:edited xmlns:app="http://www.w3.org/2007/app">` + date + `</app:edited></item></channel></rss>`, day(func(f *feed.Feed) feed.Date { return f.Items[0].More.Edited }), want},
+		{"base of the update period", first + `<sy:updateBase xmlns:sy="http://purl.org/rss/1.0/modules/syndication/">` + date + `</sy:updateBase></channel></rss>`,
+			day(func(f *feed.Feed) feed.Date { return f.Hints.UpdateBase }), want},
+	}
+}
+
+// baseMeanings has relative references in the HTML of items. The document is http://h.example/d/feed.
+func baseMeanings() []meaning {
+	const img, page = `&lt;img src="i"&gt; &lt;a href="#n"&gt;`, `<link>https://o.example/p/1/</link>`
+	const onPage, inFeed = `<img src="https://o.example/p/1/i"> <a href="https://o.example/p/1/#n">`, `<img src="http://h.example/d/i"> <a href="http://h.example/d/feed#n">`
+	content := func(f *feed.Feed) any { return f.Items[0].Content[0].Value }
+	json := func(item string) string {
+		return `{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[{"id":"1","content_html":"<img src='i'>",` + item + `}]}`
+	}
+	return []meaning{
+		{"description after the link", rssItem(page + `<description>` + img + `</description>`), summaryOf, onPage},
+		{"description before the link", rssItem(`<description>` + img + `</description>` + page), summaryOf, onPage},
+		{"the base of such a text is the page", rssItem(`<description>` + img + `</description>` + page), func(f *feed.Feed) any { return f.Items[0].Summary.Base }, "https://o.example/p/1/"},
+		{"content before the link", rssItem(`<content:encoded xmlns:content="http://purl.org/rss/1.0/modules/content/">` + img + `</content:encoded>` + page), content, onPage},
+		{"item without a link", rssItem(`<description>` + img + `</description>`), summaryOf, inFeed},
+		{"guid as the link", rssItem(`<description>` + img + `</description><guid>https://o.example/p/1/</guid>`), summaryOf, onPage},
+		{"relative link", rssItem(`<description>` + img + `</description><link>p/1/</link>`), summaryOf, `<img src="http://h.example/d/p/1/i"> <a href="http://h.example/d/p/1/#n">`},
+		{"link of another scheme", rssItem(`<description>` + img + `</description><link uri="at://did:plc:x/post/1"/>`), summaryOf, inFeed},
+		{"link that redirects to the page", rssItem(`<description>` + img + `</description><link>http://r.example/~r/1</link><feedburner:origLink>https://o.example/p/1/</feedburner:origLink>`), summaryOf, onPage},
+		{"xml:base has precedence over the link", `<rss xml:base="http://h.example/d/feed"><channel><item>` + page + `<description>` + img + `</description></item></channel></rss>`, summaryOf, inFeed},
+		{"the URL of an enclosure is relative to the feed", rssItem(page + `<enclosure url="e"/>`), func(f *feed.Feed) any { return f.Items[0].Enclosures[0].URL }, "http://h.example/d/e"},
+		{"nested item with a page of its own", rssItem(page + `<rssCloud:item xmlns:rssCloud="http://rsscloud.org/"><description>` + img + `</description><link>https://o.example/p/2/</link></rssCloud:item><description>` + img + `</description>`),
+			func(f *feed.Feed) any { return []string{f.Items[0].Summary.Value, f.Items[0].Items[0].Summary.Value} },
+			[]string{onPage, strings.ReplaceAll(onPage, "/p/1/", "/p/2/")}},
+		{"entry of Atom", atomEntry(`<link href="https://o.example/p/1/"/><content type="html">` + img + `</content>`), content, inFeed},
+		{"item of RDF", `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel/><item>` + page + `<description>` + img + `</description></item></rdf:RDF>`, summaryOf, onPage},
+		{"item of JSON Feed", json(`"url":"https://o.example/p/1/"`), content, `<img src='https://o.example/p/1/i'>`},
+		{"item of JSON Feed without a page", json(`"external_url":"https://o.example/p/1/"`), content, `<img src='http://h.example/d/i'>`},
+	}
+}
+
+func TestRelativeReferencesInTheHTMLOfItemsAreKeptOnRequest(t *testing.T) {
+	t.Parallel()
+	const html = `<img src="i">`
+	for _, doc := range []string{
+		rssItem(`<link>https://o.example/p/1/</link><description><![CDATA[` + html + `]]></description>`),
+		`{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[{"id":"1","url":"https://o.example/p/1/","content_html":"<img src=\"i\">"}]}`,
+	} {
+		f, err := feed.ParseBytes([]byte(doc), &feed.Options{URL: "http://h.example/d/feed", KeepRelative: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := append(f.Items[0].Content, f.Items[0].Summary)[0]
+		if text.Value != html || text.Base != "http://h.example/d/feed" {
+			t.Errorf("%q with the base %q", text.Value, text.Base)
+		}
+	}
+}
+
+func TestTextResolvedAgainstThePageIsSanitizedOnce(t *testing.T) {
+	t.Parallel()
+	f, err := feed.ParseBytes([]byte(rssItem(`<description><![CDATA[<img src="i">]]></description><link>https://o.example/p/1/</link>`)),
+		&feed.Options{URL: "http://h.example/d/feed", Sanitize: func(s string) string { return "safe: " + s }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.Items[0].Summary.Value, `safe: <img src="https://o.example/p/1/i">`; got != want {
+		t.Errorf("the text is %q, want %q", got, want)
 	}
 }
 

@@ -231,10 +231,12 @@ func (p *parser) commentCount(m *More) {
 	}
 }
 
-// counted reports whether a link states the same number of comments.
+// counted reports whether one of the first links states the same number of comments.
 func (p *parser) counted(n int) bool {
-	for i := range p.item.Links {
-		if p.item.Links[i].Count == strconv.Itoa(n) {
+	const limit = 100 // maximum number of links that are compared for each number
+	want := strconv.Itoa(n)
+	for i := range p.item.Links[:min(len(p.item.Links), limit)] {
+		if p.item.Links[i].Count == want {
 			return true
 		}
 	}

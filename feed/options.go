@@ -5,7 +5,8 @@ import "net/http"
 // Options change how Parse reads a document. The zero value, and nil, mean the defaults.
 type Options struct {
 	// URL is the URL of the document. Relative references are resolved against it
-	// unless the document or Content-Location declares another base.
+	// unless the document or Content-Location declares another base. References in the
+	// HTML of an RSS or JSON Feed item are resolved against the page of the item.
 	URL string
 	// Header is the header of the HTTP response. Parse uses Content-Type,
 	// Content-Location, Content-Language and Link.

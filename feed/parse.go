@@ -140,7 +140,10 @@ type parser struct {
 	binary      bool     // the document looks like binary data
 	from        int      // offset of the first item
 	half        halfPoint
-	beyond      int // number of reached limits that were listed beyond the limit of problems
+	page        href.Base       // URL of the page of an item; see pageOf
+	relative    [8]relativeText // texts of the current item; see waitForPage
+	waiting     int             // number of texts in relative
+	beyond      int             // number of reached limits that were listed beyond the limit of problems
 	budget      budget
 	dates       dateOrder
 	text        string      // the document

@@ -197,6 +197,9 @@ func findEmail(s string) (begin, end int) {
 		if begin > 0 && s[begin-1] >= utf8.RuneSelf {
 			begin = latinStart(s[:begin], begin)
 		}
+		for begin < at && s[begin] == '\'' { // a quotation mark before the address
+			begin++
+		}
 		for end < len(s) && hostByte(s[end]) {
 			end++
 		}
@@ -252,7 +255,7 @@ func latinStart(s string, begin int) int {
 }
 
 func mailByte(c byte) bool {
-	return hostByte(c) || c == '_' || c == '+'
+	return hostByte(c) || c == '_' || c == '+' || c == '\''
 }
 
 func hostByte(c byte) bool {

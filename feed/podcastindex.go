@@ -1,5 +1,7 @@
 package feed
 
+import "cmp"
+
 // podcast reads the elements of Podcasting 2.0. If an element that must occur only once is
 // repeated, the first one counts, and the others are stored as nodes.
 func (p *parser) podcast(s *slots) bool {
@@ -42,11 +44,13 @@ func (p *parser) podcastValue(c *Podcast) bool {
 		t.Value = p.leaf()
 		c.Txt = appendBudgeted(&p.budget, c.Txt, t)
 	case "updatefrequency":
-		if rule := p.attr("rrule"); rule != "" {
-			p.f.Hints.PodcastUpdates = rule
-			return false // the element has further data: store it as a node
+		rule := p.attr("rrule")
+		if rule+p.attr("complete")+p.attr("dtstart") == "" {
+			p.put(&p.f.Hints.PodcastUpdates, p.leaf())
+		} else if n, ok := p.node(); ok { // the element has further data: store it as a node, too
+			p.put(&p.f.Hints.PodcastUpdates, cmp.Or(rule, n.Text))
+			c.Other = append(c.Other, n)
 		}
-		p.put(&p.f.Hints.PodcastUpdates, p.leaf())
 	default:
 		return false
 	}

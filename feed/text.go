@@ -54,7 +54,10 @@ func (p *parser) construct(kind string) Text {
 	t.Value = p.fixDoubled(t.Value)
 	p.guess(&t)
 	if t.Type == htmlText || t.Type == xhtmlText {
-		p.markup(&t, base)
+		written := t.Value
+		if p.markup(&t, base) && p.item != nil && p.f.Format == RSS && len(p.bases) == 0 && base == p.root {
+			waitForPage(p, t.Value, written)
+		}
 	}
 	return t
 }
@@ -154,18 +157,21 @@ func (p *parser) guess(t *Text) {
 	}
 }
 
-// markup resolves the references in HTML against base and sanitizes it, as the options require.
-func (p *parser) markup(t *Text, base *href.Base) {
+// markup resolves the references in HTML against base and sanitizes it, as the options require. It
+// reports whether the HTML had relative references.
+func (p *parser) markup(t *Text, base *href.Base) (relative bool) {
 	written := t.Value
 	if !p.o.KeepRelative && !p.budget.over {
 		if v := href.HTML(t.Value, base); p.budget.take(len(v) - len(t.Value)) {
 			t.Value = v
 		}
+		relative = t.Value != written
 	}
 	if p.o.Sanitize != nil {
 		t.Value = strings.Trim(p.o.Sanitize(t.Value), " \t\n\r\f") // trim white space next to removed elements
 	}
 	p.changed = p.changed || t.Value != written
+	return relative
 }
 
 // fixDoubled repairs double encoding if the whole document was encoded twice. A single text is not

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"cloudburst/feed"
@@ -157,12 +158,7 @@ func (a *atom) persons(element string, list []feed.Person) {
 }
 
 func containsPerson(list []feed.Person, who *feed.Person) bool {
-	for i := range list {
-		if list[i].Name == who.Name && list[i].Email == who.Email && list[i].URL == who.URL {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(p feed.Person) bool { return p.Name == who.Name && p.Email == who.Email && p.URL == who.URL })
 }
 
 // person writes a person. Atom requires a name.
@@ -211,12 +207,7 @@ func (a *atom) feedAuthor() {
 
 // anyNamed reports whether the list has a person with a name.
 func anyNamed(list []feed.Person) bool {
-	for i := range list {
-		if visibleText(nameOf(&list[i])) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(p feed.Person) bool { return visibleText(nameOf(&p)) != "" })
 }
 
 // categories writes the categories, except those that the iTunes and Media RSS elements
@@ -248,12 +239,7 @@ const mediaScheme = "http://search.yahoo.com/mrss/category_schema"
 
 // inMedia reports whether the Media RSS elements contain this category.
 func inMedia(m *feed.Media, c *feed.Category) bool {
-	for i := range m.Categories {
-		if m.Categories[i].Term == c.Term && m.Categories[i].Label == c.Label {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Categories, func(have feed.Category) bool { return have.Term == c.Term && have.Label == c.Label })
 }
 
 // source writes the original feed of an item. If the source has no ID, its URL is used. If it has

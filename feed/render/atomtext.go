@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -106,12 +107,7 @@ func isMarkup(n *xmlsafe.Node) bool {
 	if s := spaceOfURI(n.Space); n.Space == "" || s != spNone && s != spXHTML || isCoreSpace(bareURI(n.Space)) {
 		return false
 	}
-	for _, c := range n.Nodes {
-		if !isMarkup(c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.Nodes, func(c *xmlsafe.Node) bool { return !isMarkup(c) })
 }
 
 // steadyNames reports whether the name of an element is valid in every edition of XML, and is not a
@@ -120,17 +116,8 @@ func steadyNames(n *xmlsafe.Node) bool {
 	if n == nil || !isName(n.Local) || structural(n.Local) {
 		return false
 	}
-	for i := range n.Attrs {
-		if !isName(n.Attrs[i].Local) {
-			return false
-		}
-	}
-	for _, c := range n.Nodes {
-		if !steadyNames(c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.Attrs, func(a xmlsafe.Attr) bool { return !isName(a.Local) }) &&
+		!slices.ContainsFunc(n.Nodes, func(c *xmlsafe.Node) bool { return !steadyNames(c) })
 }
 
 // isXMLType reports whether t is an XML media type.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -246,7 +247,7 @@ func (c cdf) otherAttrs(list []feed.Node, name string) (attrs []string) {
 		for _, a := range n.Attrs {
 			switch up := strings.ToUpper(a.Name); up {
 			case "PRECACHE", "LEVEL", "ISCLONABLE":
-				if !contains(attrs, up) {
+				if !slices.Contains(attrs, up) {
 					attrs = append(attrs, up, a.Value)
 				}
 			default:
@@ -273,21 +274,14 @@ func isCDFElement(name string) bool {
 func (c cdf) lostOfFeed() {
 	f := c.f
 	c.lose(lostIDs, f.ID != "")
-	c.lose(lostPersons, len(f.Contributors) > 0)
+	loseFeed(c.writer)
 	c.lose(lostClouds, c.cloud() != nil)
 	c.lose(lostHubs, len(c.hubs()) > 0)
-	c.lose(lostGenerator, c.generator() != nil)
 	c.lose(lostHints, f.Hints.UpdatePeriod != "" || len(f.Hints.SkipHours)+len(f.Hints.SkipDays) > 0)
-	c.lose(lostMedia, f.Media != nil)
-	c.lose(lostPlaces, len(f.Where) > 0)
-	c.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil)
 }
 
 func (c cdf) lostOfItem(it *feed.Item) {
 	c.lose(lostIDs, hasGUID(it))
-	c.lose(lostPersons, len(it.Contributors) > 0)
+	loseItem(c.writer, it)
 	c.lose(lostEnclosures, len(it.Enclosures) > 0)
-	c.lose(lostSource, it.Source != nil)
-	c.lose(lostMedia, it.Media != nil)
-	c.lose(lostModules, it.ITunes != nil || it.Podcast != nil)
 }

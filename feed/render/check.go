@@ -384,12 +384,7 @@ func isDecimal(s string) bool {
 }
 
 func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // word returns a value that must be one of the space-separated words. Wrong capitals are corrected.

@@ -57,7 +57,7 @@ func (h holder) feed() {
 	if h.v == 91 {
 		f.Variant = "userland"
 	}
-	f.Title, f.Rights, f.Subtitle = heldTitle(f.Title), heldTitle(f.Rights), heldHTML(f.Subtitle)
+	f.Title, f.Rights, f.Subtitle = heldTitle(f.Title), heldTitle(f.Rights), heldSubtitle(f.Subtitle)
 	if h.v == 91 {
 		f.Subtitle = heldPlain(f.Subtitle)
 	}
@@ -414,6 +414,16 @@ func heldHTML(t feed.Text) feed.Text {
 		return feed.Text{}
 	}
 	return feed.Text{Value: asHTML(&t), Type: htmlText}
+}
+
+// heldSubtitle returns the description of a channel: plain text keeps characters that HTML shows
+// unchanged, such as the & in "AT&T".
+func heldSubtitle(t feed.Text) feed.Text {
+	html := heldHTML(t)
+	if t.Type == plainText && htmlWords(t.Value) == t.Value {
+		html.Value = t.Value
+	}
+	return html
 }
 
 // heldPlain returns a description, which heldHTML returned, in the form that RSS 0.91 preserves.

@@ -120,6 +120,19 @@ func (w *writer) itunesDuration(it *feed.ITunes) string {
 	return ""
 }
 
+// fileDuration writes the duration of the only file of an item as the duration of the episode. The
+// durations of several files have no element.
+func fileDuration(w *writer, it *feed.Item) {
+	one := len(it.Enclosures) == 1 && (it.ITunes == nil || it.ITunes.Duration == "" && it.ITunes.Seconds == 0)
+	for i := range it.Enclosures {
+		if d := it.Enclosures[i].Duration; one && d > 0 && d < 1e9 {
+			w.leaf("itunes:duration", positive(int(d+0.5)))
+		} else {
+			w.lose(lostFileDetails, d > 0)
+		}
+	}
+}
+
 // isDuration reports whether s has the form n, n:mm or n:mm:ss.
 func isDuration(s string) bool {
 	first, rest, more := strings.Cut(s, ":")

@@ -44,6 +44,7 @@ func appendJSONFeed(w *writer) {
 	}
 	j.hubs()
 	j.extensions(f.Unknown, knownInFeed)
+	j.lostOfFeed()
 	j.name("items")
 	j.open('[')
 	j.items(f.Items)
@@ -183,6 +184,7 @@ func (j *jsonWriter) authors(list []feed.Person, unknown []feed.Node) {
 		j.some("name", name)
 		j.some("url", url)
 		j.some("avatar", avatar)
+		j.lose(lostMail, p.Email != "" && !strings.HasPrefix(url, "mailto:"))
 		j.loseExtension(p.Extension)
 		j.part(&parts, i)
 		j.shut('}')

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"cloudburst/feed"
@@ -46,6 +47,7 @@ func (j *jsonWriter) item(it *feed.Item) {
 	j.some("language", j.language(more.Language, "language"))
 	j.attachments(it)
 	j.extensions(it.Unknown, knownInItem)
+	j.lostOfItem(it, more)
 }
 
 // contents writes the first HTML text, the first plain text, and the summary of an item. If the
@@ -57,7 +59,8 @@ func (j *jsonWriter) contents(it *feed.Item) {
 	for i := range it.Content {
 		c := &it.Content[i]
 		switch {
-		case c.Value == "":
+		case c.Value == "" || !isWords(c.Type):
+			j.lose(lostContent, c.Value != "")
 		case isHTML(c) && html == nil:
 			html = c
 		case !isHTML(c) && text == nil:
@@ -86,6 +89,7 @@ func (j *jsonWriter) tags(list []feed.Category) {
 	begun := false
 	for i := range list {
 		tag := cmp.Or(list[i].Term, list[i].Label)
+		j.lose(lostSchemes, list[i].Scheme != "" || list[i].Label != "" && list[i].Label != tag)
 		if visibleText(tag) == "" {
 			continue
 		}
@@ -151,15 +155,9 @@ func mediaFiles(it *feed.Item) []feed.Enclosure {
 	const limit = 100 // maximum number of files that are compared with each other
 	files = files[:len(files):len(files)]
 	add := func(e feed.Enclosure) {
-		if e.URL == "" || len(files) >= limit {
-			return
+		if e.URL != "" && len(files) < limit && !slices.ContainsFunc(files, func(f feed.Enclosure) bool { return f.URL == e.URL }) {
+			files = append(files, e)
 		}
-		for i := range files {
-			if files[i].URL == e.URL {
-				return
-			}
-		}
-		files = append(files, e)
 	}
 	for i := range it.Content {
 		add(feed.Enclosure{URL: it.Content[i].Src, Type: it.Content[i].Type})

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"cloudburst/feed"
@@ -41,6 +42,7 @@ func (w *writer) itemModules(it *feed.Item, inAtom bool) {
 		w.itemImage(it)
 	}
 	w.itunes(it.ITunes, false)
+	fileDuration(w, it)
 	if it.Podcast != nil {
 		w.podcast(it.Podcast, "")
 	}
@@ -111,8 +113,14 @@ func (w *writer) bare(name string) {
 
 // licences writes the licence URLs that no link contains.
 func (w *writer) licences(list []string, links []feed.Link) {
+	linked := map[string]bool{}
+	for i := range links {
+		if len(list) > 0 && links[i].Rel == "license" {
+			linked[links[i].Href] = true
+		}
+	}
 	for _, url := range list {
-		if hasLink(links, "license", url) {
+		if linked[url] {
 			continue
 		}
 		if url = w.uri(url, "license"); url == "" {
@@ -174,18 +182,9 @@ func (w *writer) more(m *feed.More, links []feed.Link, inAtom bool) {
 	w.leaf("source:localTime", m.LocalTime)
 	w.outlines(m.Outlines, 0)
 	w.accounts(m.Accounts)
-	w.lose(lostLinks, m.ExternalLink != "" && !hasHref(links, m.ExternalLink))
+	w.lose(lostLinks, m.ExternalLink != "" && !slices.ContainsFunc(links, func(l feed.Link) bool { return l.Href == m.ExternalLink }))
 	w.lose(lostImages, m.BannerImage != "")
 	w.lose(lostModules, m.TextInput != nil)
-}
-
-func hasHref(links []feed.Link, href string) bool {
-	for i := range links {
-		if links[i].Href == href {
-			return true
-		}
-	}
-	return false
 }
 
 // dublinCore writes the Dublin Core fields of an item. In Atom, rights have an element of the
@@ -238,12 +237,9 @@ func (w *writer) comments(m *feed.More, links []feed.Link, inAtom bool) {
 		w.element("slash:comments", n)
 		return
 	}
-	for i := range links {
-		if links[i].Rel == "replies" && links[i].Count == n {
-			return
-		}
+	if !slices.ContainsFunc(links, func(l feed.Link) bool { return l.Rel == "replies" && l.Count == n }) {
+		w.element("thr:total", n)
 	}
-	w.element("thr:total", n)
 }
 
 // hitParade writes the number of hits for each threshold.
@@ -251,11 +247,9 @@ func (w *writer) hitParade(list []int) {
 	if len(list) == 0 {
 		return
 	}
-	for _, n := range list {
-		if n < 0 {
-			w.invalid(strconv.Itoa(n), "hitParade", "a list of numbers of at least 0")
-			return
-		}
+	if n := slices.Min(list); n < 0 {
+		w.invalid(strconv.Itoa(n), "hitParade", "a list of numbers of at least 0")
+		return
 	}
 	w.tag("slash:hit_parade", nil)
 	for i, n := range list {
@@ -337,9 +331,9 @@ func (w *writer) itemImage(it *feed.Item) {
 }
 
 // positive formats a number of at least 1. For other numbers it returns "".
-func positive(n int) string {
+func positive[T int | int64](n T) string {
 	if n <= 0 {
 		return ""
 	}
-	return strconv.Itoa(n)
+	return strconv.FormatInt(int64(n), 10)
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -70,6 +71,10 @@ func (w *writer) modulesOfItems(items []feed.Item) (list []itemModules) {
 	for i := range items {
 		it := &items[i]
 		m := itemModules{ITunes: it.ITunes, Podcast: it.Podcast, Media: w.grouped(it.Media), Unknown: w.held(it.Unknown, true)}
+		if m.ITunes == nil && len(it.Enclosures) == 1 && it.Enclosures[0].Duration > 0 { // the duration is written as that of the episode
+			n := int(it.Enclosures[0].Duration + 0.5)
+			m.ITunes = &feed.ITunes{Duration: strconv.Itoa(n), Seconds: n}
+		}
 		if it.More != nil {
 			m.More = *it.More
 		}

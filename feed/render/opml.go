@@ -160,31 +160,25 @@ func (o outliner) lostOfFeed() {
 	o.lose(lostSubtitle, f.Subtitle.Value != "")
 	o.lose(lostLinks, f.Link != "" && len(f.Items) > 0)
 	o.lose(lostLanguages, f.Language != "")
-	o.lose(lostPersons, len(f.Contributors) > 0)
+	loseFeed(o.writer)
 	o.lose(lostCategories, len(f.Categories) > 0)
 	o.lose(lostRights, f.Rights.Value != "" || len(f.Licenses) > 0)
 	o.lose(lostImages, f.Image != nil || f.Icon != "")
 	o.lose(lostClouds, o.cloud() != nil)
 	o.lose(lostHubs, len(o.hubs()) > 0)
-	o.lose(lostGenerator, o.generator() != nil)
-	o.lose(lostMedia, f.Media != nil)
-	o.lose(lostPlaces, len(f.Where) > 0)
-	o.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil || f.TextInput != nil)
 	o.lose(lostUnknown, len(f.Unknown)+len(f.Attrs) > 0)
 }
 
 func (o outliner) lostOfItem(it *feed.Item, about *feed.Text) {
 	o.lose(lostIDs, hasGUID(it))
 	o.lose(lostAuthors, len(it.Authors) > 0)
-	o.lose(lostPersons, len(it.Contributors) > 0)
+	loseItem(o.writer, it)
 	o.lose(lostDates, !it.Updated.UTC.IsZero())
 	o.lose(lostEnclosures, len(it.Enclosures) > 0)
-	o.lose(lostSource, it.Source != nil)
 	for i := range it.Content {
 		t := &it.Content[i]
 		o.lose(lostContent, t != about && t.Value != about.Value)
 	}
-	o.lose(lostMedia, it.Media != nil)
-	o.lose(lostModules, it.ITunes != nil || it.Podcast != nil || it.More != nil)
+	o.lose(lostModules, it.More != nil)
 	o.lose(lostUnknown, len(it.Unknown) > 0)
 }

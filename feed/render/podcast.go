@@ -1,6 +1,10 @@
 package render
 
-import "cloudburst/feed"
+import (
+	"slices"
+
+	"cloudburst/feed"
+)
 
 // podcast writes the Podcasting 2.0 elements. updates is the update frequency of a feed.
 func (w *writer) podcast(p *feed.Podcast, updates string) {
@@ -27,12 +31,7 @@ func (w *writer) podcast(p *feed.Podcast, updates string) {
 }
 
 func hasNode(list []feed.Node, name string) bool {
-	for i := range list {
-		if list[i].Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(n feed.Node) bool { return n.Name == name })
 }
 
 func (w *writer) podcastLinks(p *feed.Podcast) {

@@ -107,7 +107,7 @@ func (r *rdf) channel() {
 	w.element("title", r.title)
 	w.pages(f.Links, f.Link)
 	w.element("link", r.link)
-	w.element("description", asHTML(&f.Subtitle))
+	w.element("description", subtitle(&f.Subtitle))
 	w.empty("image", "rdf:resource", r.image())
 	r.contents()
 	w.empty("textinput", "rdf:resource", r.input())
@@ -295,10 +295,6 @@ func (r *rdf) source(s *feed.Source) {
 func (r *rdf) files(files []feed.Enclosure) {
 	for i := range files {
 		e := &files[i]
-		length := ""
-		if e.Length > 0 {
-			length = strconv.FormatInt(e.Length, 10)
-		}
-		r.atomLink(&feed.Link{Rel: "enclosure", Href: e.URL, Type: e.Type, Length: length, Title: e.Title})
+		r.atomLink(&feed.Link{Rel: "enclosure", Href: e.URL, Type: e.Type, Length: positive(e.Length), Title: e.Title})
 	}
 }

@@ -16,13 +16,10 @@ func (w *writer) self() string {
 
 // cloud returns the cloud to write, or nil if there is none.
 func (w *writer) cloud() *feed.Cloud {
-	switch {
-	case w.o.Cloud != nil:
-		return w.o.Cloud
-	case len(w.f.Clouds) > 0:
-		return &w.f.Clouds[0]
+	if all := w.clouds(); len(all) > 0 {
+		return &all[0]
 	}
-	return w.f.Cloud
+	return nil
 }
 
 // generator returns the generator to write, or nil if there is none.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -53,12 +54,12 @@ func (r *rss) channel() {
 		w.loseLinks(f.Links, f.Link)
 		r.lose(lostHubs, len(r.hubs()) > 0)
 	}
-	subtitle := asHTML(&f.Subtitle)
+	description := subtitle(&f.Subtitle)
 	if r.v == 91 {
-		subtitle = r.plainDescription(&f.Subtitle)
+		description = r.plainDescription(&f.Subtitle)
 	}
-	w.element("description", subtitle)
-	r.length("description", subtitle, 500)
+	w.element("description", description)
+	r.length("description", description, 500)
 	w.leaf("language", w.language(f.Language, "language"))
 	r.requires(f.Language != "", "language")
 	w.leaf("copyright", titleText(&f.Rights))
@@ -285,12 +286,7 @@ func (w *writer) relations(mediaType string) {
 }
 
 func hasLink(links []feed.Link, rel, href string) bool {
-	for i := range links {
-		if links[i].Rel == rel && links[i].Href == href {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(links, func(l feed.Link) bool { return l.Rel == rel && l.Href == href })
 }
 
 // loseLinks records the links that a format with only one link omits.

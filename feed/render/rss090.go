@@ -19,7 +19,7 @@ func appendRSS090(w *writer) {
 	w.open("channel")
 	w.limited("title", r.title, 40)
 	w.limited("link", r.link, 500)
-	w.limited("description", asHTML(&f.Subtitle), 500)
+	w.limited("description", subtitle(&f.Subtitle), 500)
 	w.close("channel")
 	r.parts("")
 	items := f.Items

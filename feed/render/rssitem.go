@@ -1,7 +1,6 @@
 package render
 
 import (
-	"strconv"
 	"strings"
 
 	"cloudburst/feed"
@@ -120,7 +119,7 @@ func (r *rss) itemTexts(titled bool, summary, content *feed.Text) {
 		r.element("description", "")
 	}
 	if content != nil {
-		r.markupElement("content:encoded", asHTML(content))
+		r.markupElement("content:encoded", htmlOf(r.writer, content))
 	}
 }
 
@@ -134,7 +133,7 @@ func (r *rss) description(t *feed.Text) {
 		r.element("description", text)
 		r.length("description", text, 500)
 	default:
-		text := asHTML(t)
+		text := htmlOf(r.writer, t)
 		r.markupElement("description", text)
 		r.length("description", text, 500)
 	}
@@ -148,11 +147,7 @@ func (r *rss) plainDescription(t *feed.Text) string {
 	if isHTML(t) && strings.IndexByte(t.Value, '<') >= 0 {
 		r.warn("markup", "description", "RSS 0.91 allows only plain text; markup is omitted, and with it the URLs of links and images.")
 	}
-	words := asWords(t)
-	if htmlWords(words) != words {
-		return escapeHTML(words)
-	}
-	return words
+	return subtitle(&feed.Text{Value: asWords(t), Type: plainText})
 }
 
 // itemRest writes the fields of an item other than texts and links.
@@ -212,6 +207,7 @@ func (r *rss) enclosures(files []feed.Enclosure) {
 		r.b = append(r.b, '"')
 		r.attr("type", mediaType)
 		r.b = append(r.b, "/>"...)
+		r.lose(lostFileDetails, e.Title != "" || r.v < 200 && e.Duration > 0)
 	}
 }
 
@@ -223,11 +219,7 @@ func (r *rss) otherFile(e *feed.Enclosure, url string) {
 	case r.v < 200:
 		r.warn("enclosure-web", "enclosure", "The URL of an enclosure must be a web URL; this enclosure is omitted: ", short(url), ".")
 	default:
-		length := ""
-		if e.Length > 0 {
-			length = strconv.FormatInt(e.Length, 10)
-		}
-		r.atomLink(&feed.Link{Rel: "enclosure", Href: url, Type: e.Type, Length: length, Title: e.Title})
+		r.atomLink(&feed.Link{Rel: "enclosure", Href: url, Type: e.Type, Length: positive(e.Length), Title: e.Title})
 	}
 }
 

@@ -166,7 +166,7 @@ func (r *rss) skipped(list, element string, values []string, ok func(string) boo
 		case !ok(v):
 			r.warn(list, list, "This is not a valid ", element, " and is omitted: ", short(v), ".")
 			continue
-		case contains(values[:i], v):
+		case slices.Contains(values[:i], v):
 			continue
 		case !open:
 			r.open(list)
@@ -177,10 +177,6 @@ func (r *rss) skipped(list, element string, values []string, ok func(string) boo
 	if open {
 		r.writer.close(list)
 	}
-}
-
-func contains(list []string, s string) bool {
-	return slices.Contains(list, s)
 }
 
 // categoryElements writes categories with their schemes. It omits those that the iTunes
@@ -215,10 +211,5 @@ const itunesScheme = "http://www.itunes.com/"
 
 // inITunes reports whether the iTunes elements contain a category.
 func inITunes(it *feed.ITunes, term string) bool {
-	for i := range it.Categories {
-		if it.Categories[i].Term == term {
-			return true
-		}
-	}
-	return contains(it.Keywords, term)
+	return slices.ContainsFunc(it.Categories, func(c feed.Category) bool { return c.Term == term }) || slices.Contains(it.Keywords, term)
 }

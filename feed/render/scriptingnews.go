@@ -3,7 +3,6 @@ package render
 import (
 	"html"
 	"slices"
-	"strconv"
 	"strings"
 
 	"cloudburst/feed"
@@ -40,7 +39,7 @@ func (n news) header() {
 		n.lose(lostIDs, f.ID != "")
 	}
 	n.element("channelTitle", titleText(&f.Title))
-	n.element("channelDescription", asHTML(&f.Subtitle))
+	n.element("channelDescription", subtitle(&f.Subtitle))
 	link := n.uri(f.Link, "link")
 	if link == "" {
 		n.warn("link-missing", "link", "The feed has no link to its page, which scriptingNews requires.")
@@ -78,7 +77,6 @@ func (n news) headerPersons() {
 	} else {
 		n.lose(lostPersons, p != nil)
 	}
-	n.lose(lostPersons, len(f.Contributors) > 0)
 }
 
 // image writes the image of the channel as elements of the header.
@@ -90,12 +88,8 @@ func (n news) image() {
 	n.leaf("imageTitle", img.Title)
 	n.leaf("imageUrl", n.uri(img.URL, "image"))
 	n.leaf("imageLink", n.uri(img.Link, "image"))
-	if img.Width > 0 {
-		n.leaf("imageWidth", strconv.Itoa(img.Width))
-	}
-	if img.Height > 0 {
-		n.leaf("imageHeight", strconv.Itoa(img.Height))
-	}
+	n.leaf("imageWidth", positive(img.Width))
+	n.leaf("imageHeight", positive(img.Height))
 	n.leaf("imageCaption", img.Description)
 }
 
@@ -298,22 +292,18 @@ func (n news) lostOfFeed() {
 	f := n.f
 	n.lose(lostClouds, n.cloud() != nil)
 	n.lose(lostHubs, len(n.hubs()) > 0)
-	n.lose(lostGenerator, n.generator() != nil)
+	loseFeed(n.writer)
 	n.lose(lostCategories, len(f.Categories) > 0)
 	n.lose(lostHints, f.Hints.TTL != "")
-	n.lose(lostMedia, f.Media != nil)
-	n.lose(lostPlaces, len(f.Where) > 0)
-	n.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil || f.TextInput != nil)
 	n.lose(lostUnknown, len(f.Unknown) > 0)
 }
 
 func (n news) lostOfItem(it *feed.Item) {
 	n.lose(lostIDs, hasGUID(it))
 	n.lose(lostAuthors, len(it.Authors) > 0)
-	n.lose(lostPersons, len(it.Contributors) > 0)
+	loseItem(n.writer, it)
 	n.lose(lostDates, it.Published.Raw != "" || it.Updated.Raw != "")
 	n.lose(lostCategories, len(it.Categories) > 0)
 	n.lose(lostEnclosures, len(it.Enclosures) > 0)
-	n.lose(lostSource, it.Source != nil)
 	n.loseModules(it)
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -263,7 +264,7 @@ func (t *treeWriter) bound(prefix, uri string) string {
 	if uri == "" {
 		uri = undeclared(prefix)
 	}
-	if prefix == "" || prefix == "xmlns" || prefix == "xml" || contains(t.used, prefix) && t.lookup(prefix) != uri && !t.atRoot(prefix, uri) {
+	if prefix == "" || prefix == "xmlns" || prefix == "xml" || slices.Contains(t.used, prefix) && t.lookup(prefix) != uri && !t.atRoot(prefix, uri) {
 		prefix = t.other(uri)
 	}
 	if t.lookup(prefix) != uri && !t.atRoot(prefix, uri) {

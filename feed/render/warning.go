@@ -1,6 +1,9 @@
 package render
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Warning reports content that a format cannot represent, and what was written instead, or a rule
 // of the format that the feed violates. The document is valid in any case.
@@ -20,15 +23,7 @@ func (w *writer) warn(rule, where string, text ...string) {
 		w.unreported++
 		return
 	}
-	n := 0
-	for _, t := range text {
-		n += len(t)
-	}
-	b := make([]byte, 0, n)
-	for _, t := range text {
-		b = append(b, t...)
-	}
-	w.warnings = append(w.warnings, Warning{Rule: rule, Path: w.path(where), Text: string(b)})
+	w.warnings = append(w.warnings, Warning{Rule: rule, Path: w.path(where), Text: strings.Join(text, "")})
 }
 
 // path returns the path of a part of the feed, such as "item[3]/item[1]/title".

@@ -19,6 +19,15 @@ const (
 // isHTML reports whether a text is HTML or XHTML.
 func isHTML(t *feed.Text) bool { return t.Type == htmlText || t.Type == xhtmlText }
 
+// subtitle returns the description of a channel, which readers show as plain text or as HTML: plain
+// text is escaped only if readers of HTML would show other words.
+func subtitle(t *feed.Text) string {
+	if isHTML(t) || htmlWords(t.Value) != t.Value {
+		return asHTML(t)
+	}
+	return t.Value
+}
+
 // asHTML returns a text as HTML, for elements that always contain HTML. It escapes plain text,
 // so that readers display it unchanged.
 func asHTML(t *feed.Text) string {
@@ -26,6 +35,16 @@ func asHTML(t *feed.Text) string {
 		return t.Value
 	}
 	return escapeHTML(t.Value)
+}
+
+// htmlOf is like asHTML for the text of an item. It marks the line breaks of plain text in a JSON
+// Feed, because they are significant there.
+func htmlOf(w *writer, t *feed.Text) string {
+	s := asHTML(t)
+	if w.f.Format == feed.JSONFeed && !isHTML(t) {
+		s = strings.ReplaceAll(s, "\n", "<br>\n")
+	}
+	return s
 }
 
 // asWords returns a text without markup, for formats and elements that allow no markup.

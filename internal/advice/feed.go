@@ -56,9 +56,9 @@ func (a *adviser) feedLevel() {
 // spec:atom-rfc4287#feed-requires
 func (a *adviser) atomFeed() {
 	f := a.f
-	if f.ID == "" {
+	if f.ID == "" && f.Version != "0.3" { // Atom 0.3 does not require the id of a feed
 		a.add(LevelError, "id-missing", a.top("", ""), "The feed has no <id>.", "Strict readers refuse the feed, or treat it as a new feed when its URL changes.", "Add <id> with an https:, tag: or urn: URI that never changes.")
-	} else if !hasScheme(f.ID) && f.Version != "0.3" {
+	} else if f.Version != "0.3" && !hasScheme(f.ID) {
 		a.add(LevelWarning, "id-not-uri", a.top("id", f.ID), "The <id> is not a URI.", "Strict readers convert it to a URI, each in a different way.", "Use an absolute URI: https://…, tag:… or urn:uuid:….")
 	}
 	if f.Updated.Raw == "" {

@@ -127,18 +127,20 @@ func (r *reading) decodeDetected(doc []byte, c *charset, from string) []byte {
 // decodeASCIIBased decodes a document whose ASCII bytes are probably ASCII characters.
 func (r *reading) decodeASCIIBased(doc []byte, mark string) []byte {
 	r.declares(doc)
+	r.found, r.surveyed = survey(doc), true
+	// A header that declares us-ascii is wrong if the document has other bytes than ASCII.
+	notASCII := r.found.high >= 0 && r.http != nil && r.http.name == "us-ascii" && r.declaredCharset.isASCIIBased()
 	// spec:xmltypes-rfc7303#encoding-precedence
 	switch {
 	case mark != "":
 		r.use(byName(mark), "bom")
-	case r.http.isASCIIBased():
+	case r.http.isASCIIBased() && !notASCII:
 		r.use(r.http, "http")
 	case r.declaredCharset.isASCIIBased():
 		r.use(r.declaredCharset, "declaration")
 	default:
 		r.use(byName("utf-8"), "default")
 	}
-	r.found, r.surveyed = survey(doc), true
 	if r.from == "default" && r.found.high < 0 && r.found.control >= 0 && strings.Contains(view(doc), "\x1b$B") {
 		r.use(byName("iso-2022-jp"), "sniffed")
 		r.guessed = true

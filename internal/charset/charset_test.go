@@ -126,6 +126,8 @@ func TestDecodeReportsWhereTheEncodingWasDeclared(t *testing.T) {
 		{"Latin 1 that is UTF-8", "<?xml version='1.0' encoding='iso-8859-1'?><a>é</a>", "", "<?xml version='1.0' encoding='iso-8859-1'?><a>é</a>", "utf-8", "sniffed", "declares iso-8859-1, but is utf-8"},
 		{"Latin 1", "<?xml version='1.0' encoding='iso-8859-1'?><a>\xe9</a>", "", "<?xml version='1.0' encoding='iso-8859-1'?><a>é</a>", "iso-8859-1", "declaration", ""},
 		{"Latin 1 that is windows-1252", "<?xml version='1.0' encoding='iso-8859-1'?><a>\x93</a>", "", "<?xml version='1.0' encoding='iso-8859-1'?><a>“</a>", "windows-1252", "declaration", "declares iso-8859-1, but is windows-1252"},
+		{"ASCII that is not, against a declaration", "<?xml version='1.0' encoding='windows-1251'?><a>\xcf\xf0\xe8</a>", "text/xml; charset=us-ascii", "<?xml version='1.0' encoding='windows-1251'?><a>При</a>", "windows-1251", "declaration", "header declares us-ascii, but the document is windows-1251"},
+		{"ASCII that is not, against UTF-8", "<?xml version='1.0' encoding='utf-8'?><a>é</a>", "text/xml; charset=us-ascii", "<?xml version='1.0' encoding='utf-8'?><a>é</a>", "utf-8", "declaration", "header declares us-ascii, but the document is utf-8"},
 		{"ASCII that is not", "<a>\xe9</a>", "text/xml; charset=us-ascii", "<a>é</a>", "windows-1252", "http", "header declares us-ascii"},
 		{"two bytes of GBK that could be UTF-8", "<?xml version='1.0' encoding='gbk'?><a>\xc1\xaa\xcd\xa8</a>", "", "<?xml version='1.0' encoding='gbk'?><a>联通</a>", "gbk", "declaration", ""},
 		{"Chinese that is UTF-8", "<?xml version='1.0' encoding='gb2312'?><a>敏捷的棕色</a>", "", "<?xml version='1.0' encoding='gb2312'?><a>敏捷的棕色</a>", "utf-8", "sniffed", "declares gb18030"},

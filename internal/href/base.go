@@ -23,11 +23,21 @@ type Base struct {
 
 // New parses u. It returns nil if u is empty, too long, or has no hierarchy, as with mailto:.
 func New(u string) *Base {
-	u = normalizeSlashes(trimReference(u))
-	if u == "" || len(u) > maxBase || badHost(u) {
+	var b Base
+	if !b.Set(u) {
 		return nil
 	}
-	b := &Base{url: u, queryEnd: len(u)}
+	return new(b)
+}
+
+// Set parses u into b and reports whether u can be a base; see [New]. With Set, one Base
+// serves many URLs in turn.
+func (b *Base) Set(u string) bool {
+	u = normalizeSlashes(trimReference(u))
+	if u == "" || len(u) > maxBase || badHost(u) {
+		return false
+	}
+	*b = Base{url: u, queryEnd: len(u)}
 	if i := strings.IndexByte(u, '#'); i >= 0 {
 		b.queryEnd = i
 	}
@@ -49,15 +59,17 @@ func New(u string) *Base {
 		}
 	}
 	if b.scheme != "" && (start == n || start == n+len("//") && b.scheme != "file") {
-		return nil // u has no host
+		return false // u has no host
 	}
 	b.root = u[:start]
 	if path := u[start:b.pathEnd]; path != "" {
-		b.dir = joinPath("", path[:strings.LastIndexByte(path, '/')+1])
+		if b.dir = path[:strings.LastIndexByte(path, '/')+1]; strings.Contains(b.dir, "/.") { // perhaps a dot segment
+			b.dir = joinPath("", b.dir)
+		}
 	} else if start > 0 {
 		b.dir = "/"
 	}
-	return b
+	return true
 }
 
 // Absolute reports whether references resolve to absolute URLs.
@@ -238,6 +250,9 @@ func joinPath(dir, ref string) string {
 	end := len(ref)
 	if i := strings.IndexAny(ref, "?#"); i >= 0 {
 		end = i
+	}
+	if !strings.HasPrefix(ref, ".") && !strings.Contains(ref[:end], "/.") {
+		return dir + ref // without dot segments
 	}
 	out := make([]byte, len(dir), len(dir)+len(ref)+1)
 	copy(out, dir)
