@@ -91,6 +91,10 @@ func Protect() map[route.Protection]func(http.Handler) http.Handler {
 // notFound responds to a request without a route. The status is 405 if the path has a route with
 // another method, otherwise 404.
 func notFound(routes []route.Route) func(http.ResponseWriter, *http.Request) error {
+	list := "/docs describes"
+	if slices.ContainsFunc(routes, func(one route.Route) bool { return one.Path == "/v1/openapi.json" }) { // only the admin listener
+		list = "/v1/openapi.json lists"
+	}
 	return func(w http.ResponseWriter, r *http.Request) error {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			if slices.ContainsFunc(routes, func(one route.Route) bool { return one.Method == method && one.Matches(r.URL.Path) }) {
@@ -101,7 +105,7 @@ func notFound(routes []route.Route) func(http.ResponseWriter, *http.Request) err
 			exchange.WriteError(w, http.StatusMethodNotAllowed, fault.New(fault.Invalid, "%s does not accept the method %s.", r.URL.Path, r.Method))
 			return nil
 		}
-		return fault.New(fault.NotFound, "There is no endpoint %s; /v1/openapi.json lists all endpoints.", r.URL.Path)
+		return fault.New(fault.NotFound, "There is no endpoint %s; %s all endpoints.", r.URL.Path, list)
 	}
 }
 

@@ -70,9 +70,28 @@ func TestFeedOfAUserNamedLikeAPageIsRead(t *testing.T) {
 			t.Errorf("%s: %v", user, err)
 		}
 	}
-	for _, path := range []string{"/river", "/rivers/alice/News", "/feeds.opml", "/feeds/1"} {
+	for _, path := range []string{"/river", "/rivers/alice/News", "/rivers/alice/News/feed.rss", "/rivers/alice/opml", "/feeds.opml", "/feeds/1"} {
 		if _, err := a.river.Fetch.Get(t.Context(), fetch.Request{URL: a.names.Public() + path}); fetch.KindOf(err) != fetch.Refused {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+func TestPublicCategoryCanBeFollowedAsReadingList(t *testing.T) {
+	t.Parallel()
+	a := program(t)
+	write := signUp(t, a, "alice", "bob")
+	write("alice", "First")
+	feed := a.names.Public() + "/alice/rss.xml"
+	reader := a.owners.readerOf("alice")
+	if _, err := a.river.Add(t.Context(), river.Request{Reader: reader, URL: feed, Categories: []string{"My News"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.river.PutCategory(t.Context(), reader, "My News", true); err != nil {
+		t.Fatal(err)
+	}
+	got, err := a.river.Import(t.Context(), a.owners.readerOf("bob"), nil, river.ImportOptions{URL: a.names.Public() + "/rivers/alice/My%20News/opml", Follow: true})
+	if err != nil || got.Lists != 1 || got.Found != 1 {
+		t.Errorf("%+v %v", got, err)
 	}
 }

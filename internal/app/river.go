@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -179,8 +180,9 @@ func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, er
 	out := &fetch.Response{URL: r.URL, SentAt: time.Now()}
 	for {
 		// The river must not read its own pages and feeds: their items would be stored again in
-		// an endless loop.
-		if first, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/"); slices.Contains([]string{"river", "rivers", "feeds", "feeds.opml"}, first) {
+		// an endless loop. The OPML list of a public category has no items.
+		list, _ := path.Match("/rivers/*/*/opml", u.Path)
+		if first, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/"); !list && slices.Contains([]string{"river", "rivers", "feeds", "feeds.opml"}, first) {
 			return nil, &fetch.Error{Kind: fetch.Refused, URL: r.URL, Text: "is a page of this server's own river, which does not read itself"}
 		}
 		got := o.ask(ctx, u, r, out)

@@ -27,7 +27,8 @@ func (r *River) Mark(ctx context.Context, user string, ids []int64, read, starre
 }
 
 // MarkAllRead marks all items up to the time to as read; zero or a future time means now. It
-// marks the items of one source, of one category, or of all sources.
+// marks the items of one source, of one category, or of all sources. Items that arrived later stay
+// unread, even if they have an earlier date.
 func (r *River) MarkAllRead(ctx context.Context, user string, source int64, category string, to time.Time) error {
 	r.Init()
 	now := r.now()

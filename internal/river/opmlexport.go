@@ -66,8 +66,7 @@ func (r *River) Export(ctx context.Context, user, category string) (*opml.Docume
 }
 
 // outlineOf returns the outline of one subscription. The attribute text contains the title that
-// the user sees, and title contains the feed's own title. If both differ, an import keeps text as
-// the user's own title.
+// the user sees, and title contains the feed's own title.
 //
 // spec:cloudburst#opml-own-title
 func outlineOf(f *Followed) opml.Outline {

@@ -54,8 +54,8 @@ const (
 
 // Import follows the feeds of an OPML document. If ImportOptions.URL is set and doc is nil,
 // Import fetches the document from that URL. A feed gets two kinds of categories: the innermost
-// folder around the feed, and the last part of each of its category paths. If the attributes text
-// and title differ, text becomes the user's own title. Included lists become reading lists.
+// folder around the feed, and the last part of each of its category paths. The attribute text becomes
+// the user's own title, unless it is the feed's title. Included lists become reading lists.
 // Import fetches no feed; the feeds are due when Import returns.
 //
 // The feeds are written in batches. Batches that were written stay when the import fails later:

@@ -76,12 +76,12 @@ func TestImportConvertsFoldersToCategories(t *testing.T) {
 		}
 	}
 	want := []string{
-		"http://chalk.example/rss.xml Chalk-Blue|Colour|Plain feed=The chalk log",
+		"http://chalk.example/rss.xml Chalk-Blue|Colour|Plain own=The chalk log feed=The chalk log",
 		"https://pencil.example/feed Chalk-Blue own=My pencils feed=Pencils",
 		"https://ink.example/ ",
 		"https://paper.example/  own=Paper",
-		"https://closed.example/feed  feed=Closed login=ann",
-		"http://old.example/rss  feed=Old",
+		"https://closed.example/feed  own=Closed feed=Closed login=ann",
+		"http://old.example/rss  own=Old feed=Old",
 	}
 	if d := cmp.Diff(want, lines); d != "" {
 		t.Error(d)

@@ -29,29 +29,6 @@ func (g *gatherer) categories(folders []string, o *opml.Outline) []string {
 	return joinNames(nil, names)
 }
 
-// titles separates the user's own title from the feed's title. The feed's title is displayed
-// until the first check. Most programs write the same name into both attributes; then the name is
-// the feed's title.
-//
-// spec:cloudburst#opml-own-title
-func titles(text, title, url string) (own, feed string) {
-	switch {
-	case title == "" || title == text:
-		feed = text
-	case title == url:
-		own = text
-	default:
-		own, feed = text, title
-	}
-	if own == url {
-		own = ""
-	}
-	if feed == url {
-		feed = ""
-	}
-	return naming.TitleOf(own), naming.TitleOf(feed)
-}
-
 // joinNames returns the union of both lists, sorted and limited to naming.MostCategories.
 func joinNames(have, more []string) []string {
 	out := slices.Clone(have)

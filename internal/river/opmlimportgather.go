@@ -157,7 +157,10 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	}
 	g.at[url] = len(g.batch)
 	n := Addition{Subscription: Subscription{Reader: g.user, Categories: categories, AddedAt: g.now, ListID: g.list}}
-	n.Subscription.Title, n.Source.About.Title = titles(name, plainText(o.Title), url)
+	n.Subscription.Title, n.Source.About.Title = naming.Imported(name, plainText(o.Title), url)
+	if g.list != 0 && n.Subscription.Title == n.Source.About.Title {
+		n.Subscription.Title = "" // the name is from the author of the list, not from the user
+	}
 	n.Source.URL, n.Source.Login, n.Source.ID = url, a.Login, SourceID(url)
 	if a.Login.Kind != "" {
 		n.Source.ID = rand.Int64N(1<<62) + 1
@@ -223,6 +226,9 @@ func (g *gatherer) resolve() error {
 		// A URL with a login gets a new source, unless the user follows the source already.
 		if k, ok := known[urls[i]]; ok && (k.Followed || g.batch[i].Source.Login.Kind == "") {
 			g.batch[i].Source.ID, g.batch[i].SourceID = k.ID, k.ID
+			if g.batch[i].Title == naming.TitleOf(k.Title) {
+				g.batch[i].Title = ""
+			}
 		}
 	}
 	g.dedupe()

@@ -108,7 +108,8 @@ type PushStore interface {
 // KnownSource is a source that KnownSources found.
 type KnownSource struct {
 	ID       int64
-	Followed bool // true if the user follows the source
+	Followed bool   // true if the user follows the source
+	Title    string // the feed's own title; "": the source was never read, or the feed has no title
 }
 
 // PutOff describes the release of one claimed source.
@@ -244,7 +245,9 @@ type ItemStore interface {
 	// marks an item with At below ReadTo as unread, ReadTo decreases, and older items stay read.
 	MarkItems(ctx context.Context, user string, ids []int64, read, starred *bool, now time.Time) (int, error)
 	// MarkAllRead marks as read all items with At up to to. It marks the items of one source, of
-	// one category, or of all sources.
+	// one category, or of all sources. If to is before now, the user cannot have seen items with
+	// First (Unix microseconds) after to, or items of sources with AddedAt after to: they stay
+	// unread. A to that equals the At of an item counts as the time at which that item arrived.
 	MarkAllRead(ctx context.Context, user string, source int64, category string, to, now time.Time) error
 	// UndoAllRead undoes the user's last call of MarkAllRead with the same argument to, unless
 	// that call is older than since. It returns the number of restored sources. A source whose

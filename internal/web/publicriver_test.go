@@ -1,7 +1,9 @@
 package web
 
 import (
+	"fmt"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -74,6 +76,60 @@ func TestPublicCategoriesHaveFeeds(t *testing.T) {
 	list, err := opml.ParseBytes(rec.Body.Bytes(), nil)
 	if err != nil || len(list.Outlines) != 2 || strings.Contains(rec.Body.String(), "family") || !strings.HasPrefix(rec.Header().Get("Content-Type"), "text/x-opml") {
 		t.Errorf("%v: %s", err, rec.Body)
+	}
+}
+
+func TestItemsOfPublicRiversKeepTheirIDsWhenItemsArrive(t *testing.T) {
+	t.Parallel()
+	x := newRiverHarness(t)
+	var feeds []int64
+	for _, u := range []string{"http://one.example/feed", "http://one.example/comments", "http://planet.example/feed"} {
+		feeds = append(feeds, x.fakeRiver.follow("alice", river.Source{URL: u}, "Both").SourceID)
+	}
+	_ = x.fakeRiver.PutCategory(t.Context(), "alice", "Both", true)
+	seen := map[string]string{} // key: format and link of an item; value: its ID
+	for n := range 6 {
+		// Each feed uses the same numbers and the same URLs as IDs.
+		for _, guid := range []string{strconv.Itoa(n / 3), fmt.Sprint("http://one.example/", n/3)} {
+			x.fakeRiver.arrive(river.Item{SourceID: feeds[n%3], GUID: guid, Content: river.Content{Title: "t", Link: fmt.Sprintf("http://link.example/%d/%s", n, guid)}})
+		}
+		for _, ext := range []string{"rss", "atom", "json"} {
+			got, err := feed.ParseBytes(x.open("/rivers/alice/Both/feed."+ext).Body.Bytes(), nil)
+			if err != nil || len(got.Items) != 2*(n+1) {
+				t.Fatalf("%s: %+v %v", ext, got, err)
+			}
+			unique := map[string]bool{}
+			for _, it := range got.Items {
+				key := ext + " " + it.Link
+				if was, known := seen[key]; known && was != it.ID || unique[it.ID] {
+					t.Errorf("%s: the ID %q became %q", key, was, it.ID)
+				}
+				seen[key], unique[it.ID] = it.ID, true
+			}
+		}
+	}
+}
+
+func TestItemOfPublicRiverKeepsTheURLOfItsFeedAsID(t *testing.T) {
+	t.Parallel()
+	x := newRiverHarness(t)
+	one := x.fakeRiver.follow("alice", river.Source{URL: "http://feeds.example/one", About: river.About{Home: "http://www.one.example/"}}, "Mine").SourceID
+	_ = x.fakeRiver.PutCategory(t.Context(), "alice", "Mine", true)
+	for _, guid := range []string{"http://one.example/p", "http://other.example/p", "7"} {
+		x.fakeRiver.arrive(river.Item{SourceID: one, GUID: guid, Content: river.Content{Title: guid}})
+	}
+	got, err := feed.ParseBytes(x.open("/rivers/alice/Mine/feed.rss").Body.Bytes(), nil)
+	if err != nil || len(got.Items) != 3 {
+		t.Fatalf("%+v %v", got, err)
+	}
+	for _, it := range got.Items {
+		want := it.Title.Value
+		if want != "http://one.example/p" {
+			want = fmt.Sprintf("/rivers/alice/Mine/item/%d", river.ItemID(one, want))
+		}
+		if !strings.HasSuffix(it.ID, want) {
+			t.Errorf("%s has the ID %s", it.Title.Value, it.ID)
+		}
 	}
 }
 

@@ -144,3 +144,31 @@ func (m *unreadModel) check(what string) {
 		m.Fatalf("%s: %d unread items; Google Reader lists %d, Fever %d, the rail counts %d", what, total, len(refs), len(*answer.UnreadItems), badges)
 	}
 }
+
+// An app states the time of its last synchronization. Meanwhile alice follows another feed, whose
+// items have dates before that time.
+func TestMarkAllReadInAppsKeepsItemsThatArrivedAfterTheStatedTime(t *testing.T) {
+	t.Parallel()
+	for name, mark := range map[string]func(w *appHarness, at time.Time) error{
+		"Google Reader": func(w *appHarness, at time.Time) error {
+			return w.google().MarkAllRead(w.Context(), greader.Stream{}, at)
+		},
+		"Fever": func(w *appHarness, at time.Time) error {
+			_, err := w.fever().Mark(w.Context(), "group", "read", 0, at)
+			return err
+		},
+	} {
+		w := newAppHarness(t, real)
+		w.clock.wait(10 * time.Second)
+		at := w.clock.now()
+		w.clock.wait(10 * time.Second)
+		w.follow("alice", newURL)
+		w.clock.wait(10 * time.Second)
+		w.must(mark(w, at))
+		unread, err := w.river.(*realRiver).CountUnread(w.Context(), alice)
+		w.must(err)
+		if diff := cmp.Diff(map[int64]int64{river.SourceID(newURL): 3}, map[int64]int64{river.SourceID(newURL): unread[river.SourceID(newURL)].Items}); diff != "" || len(unread) != 1 {
+			t.Errorf("%s: %s %v", name, diff, unread)
+		}
+	}
+}

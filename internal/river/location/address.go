@@ -53,7 +53,7 @@ func Read(typed string) (Location, error) {
 	}
 	rest, login, named := cutLogin(rest)
 	if named && login.Secret == "" && len(schemes) > 1 {
-		return Location{}, fault.New(fault.Invalid, "“%s” looks like a mail address: enter the URL of a feed, or of a page that has one.", Brief(s))
+		return Location{}, mailAddress(s)
 	}
 	out := Location{Login: login}
 	for _, scheme := range schemes {
@@ -64,6 +64,15 @@ func Read(typed string) (Location, error) {
 		out.URLs = append(out.URLs, u)
 	}
 	return out, nil
+}
+
+func mailAddress(s string) error {
+	if !strings.Contains(s, ":") { // s has no password, and Brief would cut the name
+		s = text.ClipRunes(text.PlainLine(s), 200)
+	} else {
+		s = Brief(s)
+	}
+	return fault.New(fault.Invalid, "“%s” looks like a mail address: enter the URL of a feed, or of a page that has one.", s)
 }
 
 // schemesOf returns the schemes that s can have, each with "://", and the rest of s. The schemes
@@ -97,7 +106,10 @@ func schemesOf(s string) (schemes []string, rest string, err error) {
 	}
 	s = strings.TrimPrefix(s, "//")
 	name, after, ok := strings.Cut(s, ":")
-	if ok && isScheme(name) && !isPort(after) && (!strings.Contains(authority(s), "@") || strings.EqualFold(name, "mailto")) {
+	switch {
+	case ok && strings.EqualFold(name, "mailto"):
+		return nil, "", mailAddress(after)
+	case ok && isScheme(name) && !isPort(after) && !strings.Contains(authority(s), "@"):
 		return nil, "", fault.New(fault.Invalid, "The address %s begins with %s: — it should begin with http:// or https://.", Brief(s), name)
 	}
 	if host := authority(s); !strings.ContainsAny(host, ".:[") && !strings.EqualFold(host, "localhost") {

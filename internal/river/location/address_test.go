@@ -69,6 +69,16 @@ func TestReadAcceptsURLsAsUsersTypeThem(t *testing.T) {
 	}
 }
 
+func TestMailAddressIsNamedInTheError(t *testing.T) {
+	t.Parallel()
+	for _, typed := range []string{"mailto:ann@example.org", "MAILTO:ann@example.org"} {
+		_, err := Read(typed)
+		if got := fault.Message(err); got != "“ann@example.org” looks like a mail address: enter the URL of a feed, or of a page that has one." {
+			t.Errorf("%s: %s", typed, got)
+		}
+	}
+}
+
 func TestReadExtractsCredentialsFromURL(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]Login{

@@ -66,6 +66,26 @@ func CategoryOf(s string) string {
 // TitleOf converts a title from another program to a valid title.
 func TitleOf(s string) string { return text.ClipRunes(text.PlainLine(s), LongestTitle) }
 
+// Imported returns the titles of a feed in a list from another program: own is the name that the
+// user gave the feed, and feed is the feed's own title, which is displayed until the first check.
+// Many programs write the user's name into both attributes, so an equal title is no reason to drop
+// the name. The store drops the name if the first check finds that it is the feed's own title.
+//
+// spec:cloudburst#opml-own-title
+func Imported(text, title, url string) (own, feed string) {
+	own, feed = text, title
+	if own == url {
+		own = ""
+	}
+	switch feed {
+	case "":
+		feed = own
+	case url:
+		feed = ""
+	}
+	return TitleOf(own), TitleOf(feed)
+}
+
 // Categories validates, sorts and deduplicates the categories of a subscription.
 func Categories(list []string) ([]string, error) {
 	var out []string

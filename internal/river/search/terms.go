@@ -16,10 +16,11 @@ type Term struct {
 }
 
 // Terms parses the words of a search. "…" is a phrase, and -word excludes items with the word.
-// fault.Invalid: there is no word to search for.
+// If all terms have Not, the caller decides whether it accepts the search; see NoWords.
+// fault.Invalid: there is no word.
 func Terms(text string) ([]Term, error) {
 	var terms []Term
-	found, all := false, 0
+	all := 0
 	for text = strings.TrimLeftFunc(text, unicode.IsSpace); text != ""; text = strings.TrimLeftFunc(text, unicode.IsSpace) {
 		var t Term
 		if rest := strings.TrimPrefix(text, "-"); rest != text && rest != "" && !strings.HasPrefix(rest, "-") {
@@ -36,16 +37,20 @@ func Terms(text string) ([]Term, error) {
 			continue
 		}
 		t.Open = t.Open && !t.Not && strings.TrimSpace(text) == "" && !alone && utf8.RuneCountInString(t.Words[len(t.Words)-1]) >= minPrefix
-		found = found || !t.Not
 		if all += len(t.Words); all > maxSought {
 			return nil, fault.New(fault.Invalid, "A search can have at most %d words: remove some.", maxSought)
 		}
 		terms = append(terms, t)
 	}
-	if !found {
-		return nil, fault.New(fault.Invalid, "A search needs at least one word of letters or digits without a minus.")
+	if len(terms) == 0 {
+		return nil, NoWords()
 	}
 	return terms, nil
+}
+
+// NoWords returns the error of a search without a word that items must contain.
+func NoWords() error {
+	return fault.New(fault.Invalid, "A search needs at least one word of letters or digits without a minus, or a term such as is:unread.")
 }
 
 // cutTerm cuts a word or a phrase off the start of a text.

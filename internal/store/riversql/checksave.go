@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/naming"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -157,6 +158,11 @@ func (v *saving) writeNews(ctx context.Context, c sqldb.Conn, was before) error 
 			return err
 		}
 	}
+	if first {
+		if err := v.dropTitles(ctx, c); err != nil {
+			return err
+		}
+	}
 	if len(places) == 0 {
 		return nil
 	}
@@ -169,6 +175,19 @@ func (v *saving) writeNews(ctx context.Context, c sqldb.Conn, was before) error 
 		}
 	}
 	return v.runFilters(ctx, c, places, first)
+}
+
+// dropTitles removes the users' own titles that are the feed's own title. An import stores the names
+// of a list before the title of the feed is known.
+//
+// spec:cloudburst#opml-own-title
+func (v *saving) dropTitles(ctx context.Context, c sqldb.Conn) error {
+	title := sqldb.Clean(naming.TitleOf(v.Source.About.Title))
+	if title == "" || v.Source.State.ReadAt.IsZero() {
+		return nil
+	}
+	_, err := c.Exec(ctx, `UPDATE river_subscription SET title = '' WHERE source_id = $1 AND title = $2`, v.Source.ID, title)
+	return err
 }
 
 // hold marks the items that entered the document and the items that left it. It returns the current

@@ -302,7 +302,7 @@ func (s *filterStore) applyFilter(ctx context.Context, r *filter.Rule, below int
 
 // itemsBelow returns the next items in the scope of a rule that are below its place, newest first.
 func (s *filterStore) itemsBelow(ctx context.Context, r *filter.Rule, below int64, n int) ([]entryRow, error) {
-	p, err := planItems(river.ItemQuery{Reader: r.Reader, SourceID: r.SourceID, Category: r.Category, Limit: n})
+	p, err := planItems(river.ItemQuery{Reader: r.Reader, SourceID: r.SourceID, Category: r.Category, Limit: n}, FTS5)
 	if err != nil {
 		return nil, err
 	}

@@ -22,15 +22,16 @@ import (
 // one row, so that the planner keeps the order of the river.
 type itemPlan struct {
 	river.ItemQuery
-	terms  []search.Term
-	lo, hi int64 // places in [lo, hi)
+	terms  []search.Term // nil: the query has no word that an item must contain
+	no     string        // condition that an item contains none of the words that are excluded; used if terms is nil
+	lo, hi int64         // places in [lo, hi)
 	limit  int
 	values map[string]any
 }
 
 const maxKeys = 1000 // maximum length of the query's lists
 
-func planItems(q river.ItemQuery) (*itemPlan, error) {
+func planItems(q river.ItemQuery, words Words) (*itemPlan, error) {
 	p := &itemPlan{ItemQuery: q, lo: math.MinInt64, hi: math.MaxInt64, limit: min(q.Limit, 1000)}
 	if q.Bare {
 		p.limit = min(q.Limit, 10_000)
@@ -55,7 +56,14 @@ func planItems(q river.ItemQuery) (*itemPlan, error) {
 			return nil, err
 		}
 	}
-	p.values = map[string]any{"reader": sqldb.Clean(q.Reader), "source": q.SourceID, "category": sqldb.Clean(q.Category), "changed": q.ChangedIn,
+	excluded := ""
+	if p.terms != nil && !slices.ContainsFunc(p.terms, func(t search.Term) bool { return !t.Not }) {
+		if !p.restricted() {
+			return nil, search.NoWords()
+		}
+		excluded, p.no, p.terms = words.excluded(p.terms), words.notIn(), nil
+	}
+	p.values = map[string]any{"excluded": excluded, "reader": sqldb.Clean(q.Reader), "source": q.SourceID, "category": sqldb.Clean(q.Category), "changed": q.ChangedIn,
 		"after": q.FirstAfter, "until": q.FirstBefore, "nothing": int64(math.MinInt64), "rule": q.HiddenBy}
 	if len(q.Sources) > 0 {
 		b, _ := json.Marshal(q.Sources) // encoding numbers never fails
@@ -65,6 +73,12 @@ func planItems(q river.ItemQuery) (*itemPlan, error) {
 		p.values[fmt.Sprintf("category%d", i)] = sqldb.Clean(name)
 	}
 	return p, nil
+}
+
+// restricted reports whether the query selects only a part of the river, regardless of its words.
+func (p *itemPlan) restricted() bool {
+	return p.Starred || p.Unread || p.Read || p.SourceID != 0 || p.Category != "" || len(p.Sources)+len(p.Categories)+len(p.IDs)+len(p.Firsts) > 0 ||
+		!p.From.IsZero() || !p.To.IsZero() || p.ChangedIn > 0 || p.FirstAfter > 0 || p.FirstBefore > 0
 }
 
 // start limits the plan to the items after q.Before. It looks up the place of that item, because
@@ -151,6 +165,9 @@ func (p *itemPlan) marks(floor string, led bool) (conds []string) {
 	}
 	if p.Read {
 		conds = append(conds, "("+floor+" > i.place OR "+read+")")
+	}
+	if p.no != "" {
+		conds = append(conds, p.no)
 	}
 	if led {
 		return conds

@@ -14,7 +14,7 @@ import (
 
 // Items implements river.Store.
 func (s *itemStore) Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error) {
-	p, err := planItems(q)
+	p, err := planItems(q, s.words)
 	if err != nil {
 		return nil, err
 	}

@@ -160,39 +160,6 @@ func unread(ctx context.Context, c sqldb.Conn, reader string, list []marked) err
 	return nil
 }
 
-// MarkAllRead implements river.Store. For UndoAllRead it keeps the previous read markers with their
-// counts, and the marks above these markers.
-func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64, category string, to, now time.Time) error {
-	reader = sqldb.Clean(reader)
-	var of sqldb.Where
-	of.Add("f.reader = ?", reader)
-	of.Add("f.read_place < ?", readPlace(to))
-	if source != 0 {
-		of.Add("f.source_id = ?", source)
-	}
-	if category != "" {
-		of.Add(`f.source_id IN (SELECT m.source_id FROM river_category_source AS m WHERE m.reader = ? AND m.category = ?)`, reader, sqldb.Clean(category))
-	}
-	err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		where, args, err := heldCounts(ctx, c, s.db.Shared, of.String(), of.Args)
-		if err != nil {
-			return err
-		}
-		args = append(args, sqldb.Millis(now), readPlace(to))
-		at, place := sqldb.Placeholder(len(args)-1), sqldb.Placeholder(len(args))
-		// Count the items above the new read marker, which are few, instead of those below it.
-		_, err = c.Exec(ctx, `UPDATE river_subscription AS f SET read_before = read_place, read_before_at = `+at+`, before_items = read_items,
-			read_place = `+place+`, read_items = (SELECT s.items FROM source AS s WHERE s.id = f.source_id) - (SELECT COUNT(*) FROM item AS i
-				WHERE i.source_id = f.source_id AND i.place >= `+place+` AND NOT EXISTS (SELECT 1 FROM item_mark AS k
-					WHERE k.reader = f.reader AND k.place = i.place AND k.read))`+where, args...)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.dropMarks(ctx, reader)
-}
-
 // Maximum numbers of marks that dropMarks deletes: per call (deadMarks) and per transaction
 // (deadMarksOnce).
 const (
@@ -235,17 +202,4 @@ func (s *itemStore) dropMarks(ctx context.Context, reader string) error {
 		}
 	}
 	return nil
-}
-
-// UndoAllRead implements river.Store.
-func (s *itemStore) UndoAllRead(ctx context.Context, reader string, to, since time.Time) (feeds int64, err error) {
-	const where = ` WHERE f.reader = $1 AND f.read_place = $2 AND f.read_before IS NOT NULL AND f.read_before_at >= $3`
-	args := []any{sqldb.Clean(reader), readPlace(to), sqldb.Millis(since)}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
-		where, args, err := heldCounts(ctx, c, s.db.Shared, where, args)
-		if err != nil {
-			return 0, err
-		}
-		return c.Exec(ctx, `UPDATE river_subscription AS f SET read_place = read_before, read_items = before_items, read_before = NULL`+where, args...)
-	})
 }

@@ -20,12 +20,13 @@ func (s *sourceStore) KnownSources(ctx context.Context, reader string, urls []st
 		for _, name := range [][2]string{{"url", ""}, {"first_url", " AND s.first_url <> s.url"}} {
 			found := map[string]river.KnownSource{}
 			text := `rows(url t, reader t) SELECT s.` + name[0] + `, s.id, EXISTS (SELECT 1 FROM river_subscription AS f
-				WHERE f.reader = :reader AND f.source_id = s.id), s.login <> '' FROM source AS s {AND ROWS} WHERE s.` + name[0] + ` = :url` + name[1]
+				WHERE f.reader = :reader AND f.source_id = s.id), s.login <> '',
+				CASE WHEN s.told_hash % 2 <> 0 THEN s.title ELSE '' END FROM source AS s {AND ROWS} WHERE s.` + name[0] + ` = :url` + name[1]
 			err := c.BulkQuery(ctx, text, func(rows *sql.Rows) error {
 				var url string
 				var one river.KnownSource
 				var private bool
-				err := rows.Scan(&url, &one.ID, &one.Followed, &private)
+				err := rows.Scan(&url, &one.ID, &one.Followed, &private, &one.Title)
 				had, ok := found[url]
 				if !ok || one.Followed && !had.Followed || one.Followed == had.Followed && one.ID < had.ID {
 					if one.Followed || !private {

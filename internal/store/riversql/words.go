@@ -100,8 +100,7 @@ func tsvector(list []string, body int) string {
 	return b.String()
 }
 
-// readMatch parses river.ItemQuery.Match. It returns fault.Invalid if there is nothing to search
-// for.
+// readMatch parses river.ItemQuery.Match. It returns fault.Invalid if there is no word.
 func readMatch(text string) ([]search.Term, error) {
 	if len(text) > sqldb.MaxMatch {
 		return nil, fault.New(fault.Invalid, "The text to search for has %d bytes; at most %d can be searched for.", len(text), sqldb.MaxMatch)
@@ -136,6 +135,27 @@ func (d Words) query(terms []search.Term, sources []int64) string {
 		q = "(" + q + not + n + ")"
 	}
 	return q
+}
+
+// excluded returns a query for the items that contain any of the terms.
+func (d Words) excluded(terms []search.Term) string {
+	var all []string
+	for _, t := range terms {
+		all = append(all, d.term(t))
+	}
+	if d == TSVector {
+		return strings.Join(all, " | ")
+	}
+	return strings.Join(all, " OR ")
+}
+
+// notIn returns the condition that an item does not match the query :excluded. FTS5 has no such
+// query: its NOT needs words that an item must contain.
+func (d Words) notIn() string {
+	if d == TSVector {
+		return `NOT EXISTS (SELECT 1 FROM item_word AS w WHERE w.place = i.place AND w.words @@ CAST(:excluded AS tsquery))`
+	}
+	return `NOT EXISTS (SELECT 1 FROM item_word WHERE item_word MATCH :excluded AND item_word.rowid = i.place)`
 }
 
 func (d Words) term(t search.Term) string {

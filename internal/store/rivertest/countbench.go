@@ -14,6 +14,7 @@ import (
 func Followers(b *testing.B, st hub.Store, followers int) {
 	s := benched(b, st)
 	few, many := s.followFeed("", feedURL(1)), s.followFeed("", feedURL(2))
+	s.readFeed(many.ID, s.newItem(many.ID, 0, s.In(-2*time.Hour)))
 	for i := range followers {
 		reader := fmt.Sprint("user", i)
 		s.followFeed(reader, feedURL(2))

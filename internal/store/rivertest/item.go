@@ -32,6 +32,8 @@ func riverItemTests() map[string]func(*testing.T, *env) {
 		"UnrelatedItemsCannotBeMarked":                 riverTest(marksOfOthers),
 		"MarkAllReadAffectsExistingItems":              riverTest(markAllRead),
 		"MarkAllReadOfSourceOrCategoryKeepsRest":       riverTest(markSomeRead),
+		"MarkAllReadKeepsUnseenItems":                  riverTest(markSeenRead),
+		"MarkAllReadUpToAnItemMarksItsCheck":           riverTest(markToItem),
 		"UndoAllReadKeepsLaterMarks":                   riverTest(undoAllRead),
 		"SingleItemCanBeMarkedUnreadAfterAllRead":      riverTest(unreadAgain),
 		"NewestSeqIsReturned":                          riverTest(newestSeq),
@@ -320,6 +322,66 @@ func markSomeRead(t *testing.T, s *stream) {
 	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", 0, "none", s.Now, s.Now))
 	storetest.Same(t, "none", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 2"})
 	storetest.Same(t, "bob's", len(s.ask(river.ItemQuery{Reader: "bob", Unread: true})), 3)
+}
+
+// arriveNow sets the sequence numbers of items to the time at which they are stored.
+func (s *stream) arriveNow(put []river.Item) []river.Item {
+	for i := range put {
+		put[i].Seq = s.Now.UnixMicro() + int64(i)
+		put[i].First = put[i].Seq
+	}
+	return put
+}
+
+func markSeenRead(t *testing.T, s *stream) {
+	seen, empty, busy := s.followFeed("ann", feedURL(1), "c"), s.followFeed("ann", feedURL(2), "c"), s.followFeed("ann", feedURL(3), "c")
+	known := s.followFeed("bob", feedURL(4))
+	for _, src := range []river.Source{seen, busy, known} {
+		s.readFeed(src.ID, s.arriveNow(s.items(src.ID, 0, 2))...)
+	}
+	unread := func(what string, want ...int64) {
+		t.Helper()
+		counts, err := s.CountUnread(s.Ctx, "ann")
+		storetest.Must(t, err)
+		for n := range want {
+			id := river.SourceID(feedURL(n + 1))
+			items := int64(len(s.ask(river.ItemQuery{Reader: "ann", SourceID: id, Unread: true})))
+			storetest.Same(t, fmt.Sprintf("%s: feed %d: count, items", what, n+1), []int64{counts[id].Items, items}, []int64{want[n], want[n]})
+		}
+	}
+	s.pass(time.Minute)
+	to := s.Now // ann opens a page
+	s.pass(time.Minute)
+	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", empty.ID, "", s.Now, s.Now)) // nothing to mark yet
+	s.followFeed("ann", feedURL(4))
+	fresh := s.followFeed("ann", feedURL(5), "c")
+	s.readFeed(fresh.ID, s.arriveNow(s.items(fresh.ID, 3, 5))...)
+	s.readFeed(empty.ID, s.arriveNow(s.items(empty.ID, 3, 6))...)
+	s.readFeed(busy.ID, s.arriveNow([]river.Item{s.newItem(busy.ID, 9, to.Add(-time.Second))})...) // the check began before the page
+	unread("before", 2, 3, 3, 2, 2)
+	for _, category := range []string{"c", ""} {
+		storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", 0, category, to, s.Now))
+		unread("marked", 0, 3, 1, 2, 2)
+	}
+	n, err := s.UndoAllRead(s.Ctx, "ann", to, s.Now)
+	storetest.Same(t, "undone", []any{n > 0, err}, []any{true, error(nil)})
+	unread("undone", 2, 3, 3, 2, 2)
+	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", busy.ID, "", to, s.Now))
+	unread("one feed", 2, 3, 1, 2, 2)
+	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", 0, "", s.Now, s.Now))
+	unread("all", 0, 0, 0, 0, 0)
+}
+
+// Some apps state the position of the newest item that they know.
+func markToItem(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	put := s.arriveNow(s.items(src.ID, 3, 6))
+	s.readFeed(src.ID, put...)
+	s.pass(time.Minute)
+	late := s.arriveNow([]river.Item{s.newItem(src.ID, 9, s.Now)})
+	s.readFeed(src.ID, late...)
+	storetest.Must(t, s.MarkAllRead(s.Ctx, "ann", 0, "", put[0].At, s.Now))
+	storetest.Same(t, "unread", s.titles(river.ItemQuery{Reader: "ann", Unread: true}), []string{"Title 9"})
 }
 
 func undoAllRead(t *testing.T, s *stream) {

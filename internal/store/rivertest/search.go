@@ -16,6 +16,7 @@ func riverSearchTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"SearchFindsWords":                   riverTest(searches),
 		"EmptySearchIsRejectedWithHelp":      riverTest(searchNothing),
+		"SearchCanOnlyExcludeWords":          riverTest(searchExcluded),
 		"ItemIsFoundAfterIndexing":           riverTest(indexLater),
 		"EditedItemIsFoundByNewWordsOnly":    riverTest(searchEdited),
 		"SearchObeysOtherConditions":         riverTest(searchWithin),
@@ -83,6 +84,45 @@ func searchNothing(t *testing.T, s *stream) {
 		storetest.WantFault(t, err, fault.Invalid)
 	}
 	storetest.Same(t, "nothing to look for is no search", len(s.ask(river.ItemQuery{Reader: "ann", Match: "  \t"})), 1)
+}
+
+func searchExcluded(t *testing.T, s *stream) {
+	a := s.library("ann", feedURL(1), "one|red", "two|blue", "three|red chalk", "four|blue chalk")
+	b := s.library("ann", feedURL(2), "five|red")
+	s.library("ann", feedURL(3), "six|green")
+	_, err := s.ChangeSubscription(s.Ctx, "ann", a.ID, func(f *river.Subscription) error {
+		f.Categories = []string{"c"}
+		return nil
+	})
+	storetest.Must(t, err)
+	all := s.ask(river.ItemQuery{Reader: "ann", SourceID: a.ID})
+	yes := true
+	s.markItems("ann", []int64{all[0].ID}, &yes, nil)
+	s.markItems("ann", []int64{all[1].ID, all[2].ID}, nil, &yes)
+	for match, restrictions := range map[string]map[string]river.ItemQuery{
+		"two four": {"source": {SourceID: a.ID}, "category": {Category: "c"}, "categories": {Categories: []string{"c"}}},
+		"two":      {"starred": {Starred: true}, "numbers": {Starred: true, BySeq: true}, "ids": {IDs: []int64{all[0].ID, all[1].ID, all[2].ID}}},
+		"one":      {"read": {Read: true, Match: "-blue"}},
+		"two four six": {"unread": {Unread: true}, "times": {From: s.In(-time.Hour), Unread: true}, "old": {From: s.In(-time.Hour)},
+			"changed": {ChangedIn: 1, Unread: true, BySeq: true}},
+		"four":  {"phrase": {SourceID: a.ID, Match: `-red -two`}, "before": {SourceID: a.ID, Before: all[1].Place()}},
+		"three": {"two phrases": {SourceID: a.ID, Match: `-"blue chalk" -two -one`}},
+		"":      {"sources": {Sources: []int64{b.ID}}},
+	} {
+		for what, q := range restrictions {
+			if q.Reader = "ann"; q.Match == "" {
+				q.Match = "-red"
+			}
+			got := s.titles(q)
+			slices.Sort(got)
+			want := strings.Fields(match)
+			slices.Sort(want)
+			storetest.Same(t, what, got, append([]string{}, want...))
+		}
+	}
+	storetest.Same(t, "limit", len(s.ask(river.ItemQuery{Reader: "ann", Unread: true, Match: "-red", Limit: 2})), 2)
+	_, err = s.Items(s.Ctx, river.ItemQuery{Reader: "ann", Match: "-red"})
+	storetest.WantFault(t, err, fault.Invalid)
 }
 
 func indexLater(t *testing.T, s *stream) {

@@ -22,6 +22,7 @@ func riverSubscriptionTests() map[string]func(*testing.T, *env) {
 		"TooManySubscriptionsAreRejectedAtomically":      riverTest(followTooMany),
 		"SourcesAreKnownByAllURLs":                       riverTest(knownSources),
 		"ReadersOfASourceAreCounted":                     riverTest(readersCounted),
+		"OwnTitleOfFeedIsDroppedAtFirstCheck":            riverTest(ownTitleDropped),
 		"UnfollowedSourceIsReturnedAndNotChecked":        riverTest(unfollow),
 		"UnfollowingDiscardsRunningCheck":                riverTest(unfollowDuring),
 		"ChangeOfSubscriptionIsAtomic":                   riverTest(changeSubscription),

@@ -53,6 +53,17 @@ const (
 	partDiagnosis sourcePart = "diagnosis"
 )
 
+// label returns the text of a tab.
+func (p sourcePart) label() string {
+	switch p {
+	case partSettings:
+		return "Settings"
+	case partDiagnosis:
+		return "Diagnosis"
+	}
+	return "Items"
+}
+
 // partPath returns the URL of a page about a feed.
 func partPath(id int64, part sourcePart) string {
 	if part == partItems {
@@ -155,12 +166,12 @@ func (s *followPages) sourceView(r *http.Request, reader string, part sourcePart
 	v.Row = s.sourceRow(f)
 	title := v.Row.Name
 	if part != partItems {
-		title += ": " + string(part)
+		title += ": " + s.Locale(r).Words(string(part))
 	}
 	v.followView = s.followView(r, title)
 	v.Heading, v.ID, v.Part, v.Private = v.Row.Name, id, part, f.Source.Private()
 	for _, p := range []sourcePart{partItems, partSettings, partDiagnosis} {
-		v.Tabs = append(v.Tabs, categoryLink{Name: strings.ToUpper(string(p[:1])) + string(p[1:]), Href: partPath(id, p), Here: p == part})
+		v.Tabs = append(v.Tabs, categoryLink{Name: p.label(), Href: partPath(id, p), Here: p == part})
 	}
 	v.About, v.Live = s.aboutSource(f), f.Source.State.Push.Live(v.Now)
 	_, why := feedview.Condition(&f.Source, v.Now)
