@@ -25,6 +25,7 @@ type builder struct {
 	skip    string
 	fresh   bool // the last token was a <pre> start tag
 	preAt   int  // index in out where the content of the last <pre> begins; -1: none
+	drawn   bool // the current svg, or the last one, has a shape
 }
 
 // open is an open element.
@@ -246,6 +247,12 @@ func (b *builder) open(e *element, next func() (string, string, bool)) {
 		next = func() (string, string, bool) { return "", "", false }
 	}
 	at := len(b.out)
+	switch {
+	case e.name == "svg" && !b.inside(svg):
+		b.drawn, next = false, withSize(next)
+	case e.is(svg) && isShape(e.name):
+		b.drawn = true
+	}
 	b.out = b.z.appendTag(b.out, e, next)
 	if e.is(void) {
 		return
@@ -360,6 +367,10 @@ func (b *builder) popTo(n int) {
 	for len(b.stack) > n || len(b.stack) > 0 && b.stack[len(b.stack)-1].ended {
 		o := b.stack[len(b.stack)-1]
 		b.stack = b.stack[:len(b.stack)-1]
+		if o.e.name == "svg" && !b.drawn && !b.inside(svg) { // an empty drawing would leave a hole in the text
+			b.out = b.out[:o.from]
+			continue
+		}
 		b.out = append(append(append(b.out, "</"...), o.e.name...), '>')
 		switch {
 		case o.e.is(boundary) && o.e.is(tablePart):

@@ -23,7 +23,7 @@ func TestFramesAreReplacedByLinks(t *testing.T) {
 		`a<iframe src="https://youtube.com/embed/&quot;onload=x"></iframe>b`:                     `a<a href="https://youtube.com/embed/&#34;onload=x">Video on youtube.com</a>b`,
 		`a<iframe src="/embed/1"></iframe>b`:                                                     `ab`,
 		`a<iframe srcdoc="<p>x"></iframe>b`:                                                      `ab`,
-		`<svg><iframe src="https://a.example/1"></iframe></svg>`:                                 `<svg xmlns="http://www.w3.org/2000/svg"></svg>`,
+		`<svg><path/><iframe src="https://a.example/1"></iframe></svg>`:                          `<svg xmlns="http://www.w3.org/2000/svg"><path></path></svg>`,
 		`<script><iframe src="https://a.example/1"></iframe></script>b`:                          `b`,
 	} {
 		got := HTML(in)

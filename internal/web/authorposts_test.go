@@ -177,6 +177,7 @@ func TestPostPageContainsHEntryMicroformat(t *testing.T) {
 				t.Errorf("%v", e.kinds)
 			}
 			one(t, e, "name", p.Title)
+			one(t, e, "bookmark-of", p.Link)
 			one(t, e, "url", x.posts.Address(p))
 			one(t, e, "uid", x.posts.Address(p))
 			one(t, e, "published", p.PublishedAt.Format("2006-01-02T15:04:05.000Z"))

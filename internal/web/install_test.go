@@ -20,8 +20,8 @@ func TestManifestNamesIconsThatExist(t *testing.T) {
 		Icons                    []struct{ Src, Sizes, Type, Purpose string }
 		Shortcuts                []struct{ URL string }
 		ShareTarget              *struct {
-			Action, Method string
-			Params         map[string]string
+			Action, Method, Enctype string
+			Params                  map[string]string
 		} `json:"share_target"`
 	}
 	if err := json.Unmarshal(rec.Body.Bytes(), &m); err != nil || rec.Header().Get("Content-Type") != "application/manifest+json" {
@@ -30,7 +30,7 @@ func TestManifestNamesIconsThatExist(t *testing.T) {
 	if m.Name != "Cloudburst" || m.ID != "/river" || m.StartURL != "/river" || m.Scope != "/" || m.Display != "standalone" || len(m.Shortcuts) != 1 {
 		t.Errorf("the manifest is %s", rec.Body)
 	}
-	if s := m.ShareTarget; s == nil || s.Action != "/share" || s.Method != "GET" || s.Params["url"] != "url" {
+	if s := m.ShareTarget; s == nil || s.Action != "/share" || s.Method != "GET" || s.Enctype != "application/x-www-form-urlencoded" || s.Params["url"] != "url" {
 		t.Errorf("the share target is %+v", s)
 	}
 	purposes := ""

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/readerui"
 )
 
 func TestPageHasTheLanguageOfTheBrowser(t *testing.T) {
@@ -90,5 +92,26 @@ func TestETagOfAnAuthorPageDependsOnTheLanguage(t *testing.T) {
 	}
 	if again := x.see("/alice/", "Accept-Language", "de", "If-None-Match", de.Header().Get("ETag")); again.Code != 304 || again.Header().Get("Content-Language") != "de" {
 		t.Errorf("an unchanged page: %d", again.Code)
+	}
+}
+
+func TestFeedPagesAreCompletelyInTheLanguageOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
+	g.done("/feeds/filters/save", "values0", "wind", "field0", "any", "op0", "contains", "star", "yes", "read", "yes", "what", "c:News")
+	feed := readerui.SourcePath(river.SourceID("http://scripting.com/rss.xml"))
+	for path, c := range map[string]struct{ german, english []string }{
+		"/feeds":            {[]string{">Titel</option>", ">Ohne Kategorie <"}, []string{"Without a category", ">title<"}},
+		"/river":            {[]string{">Feeds in: Ohne Kategorie<", ">Ohne Kategorie<"}, []string{"Without a category"}},
+		"/feeds/filters":    {[]string{"Als gelesen markieren und mit Stern markieren", "Kategorie News", "Titel oder Text enthält „wind“"}, []string{"Title or text", "category News"}},
+		"/feeds/notices":    {[]string{" per E-Mail an <bdi", ">JSON an ein Programm (Webhook)<"}, []string{"by e-mail to", "JSON to a program"}},
+		feed:                {[]string{">Diagnose</a>"}, []string{"Diagnosis"}},
+		feed + "/settings":  {[]string{"<title>Scripting News: Einstellungen"}, []string{": settings"}},
+		feed + "/diagnosis": {[]string{"<title>Scripting News: Diagnose", "<strong>entscheidet</strong>", ">geändert<", ">gleich<", "<dd>bedingt: nur ein geändertes Dokument</dd>", "48.213 Bytes"}, []string{"decides", ">changed<", "48,213", "conditionally"}},
+	} {
+		page := g.open(path, "Accept-Language", "de").Body.String()
+		has(t, page, c.german...)
+		lacks(t, page, c.english...)
 	}
 }

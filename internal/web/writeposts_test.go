@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -156,5 +157,23 @@ func TestUndoMessageStatesTheUndoneAction(t *testing.T) {
 	x.send("/write", "do", "publish", "id", fmt.Sprint(post.ID), "base", fmt.Sprint(post.Revision), "writer", "alice", "title", "No news")
 	if got := undo(post.ID); got != "Last change undone: the previous version is back." || x.post("alice", post.ID).Title != "More news" {
 		t.Errorf("a change: %s", got)
+	}
+}
+
+func TestOnlyUnpublishedChangesAreDiscarded(t *testing.T) {
+	t.Parallel()
+	x := newWriteHarness(t).as("alice")
+	x.write("alice", author.ForGroups, author.Content{Source: "For the family", Groups: []string{"private"}})
+	post := x.write("alice", author.Published, author.Content{Source: "As published"})
+	x.ask("/write/draft", "id", fmt.Sprint(post.ID), "base", fmt.Sprint(post.Revision), "writer", "alice", "source", "Changed")
+	doc := check(t, x.open("/write/posts"))
+	got := map[string]string{}
+	for _, button := range find(doc, "button", "harm") {
+		does, words, _ := strings.Cut(text(button), ": ")
+		got[words] = does
+	}
+	want := map[string]string{"For the family": "Delete", "As published": "Delete", "Changed": "Discard"}
+	if !maps.Equal(got, want) {
+		t.Errorf("the buttons are %v, want %v", got, want)
 	}
 }

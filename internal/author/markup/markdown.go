@@ -6,10 +6,14 @@ import (
 	"sync"
 
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tasks "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	markdown "github.com/yuin/goldmark/renderer/html"
 	reader "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
@@ -20,9 +24,28 @@ var markdownEngine = sync.OnceValue(func() goldmark.Markdown {
 		goldmark.WithExtensions(extension.GFM),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 		// HTML in Markdown is preserved; the result is sanitized afterwards.
-		goldmark.WithRendererOptions(markdown.WithUnsafe()),
+		goldmark.WithRendererOptions(markdown.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(taskBoxes{}, 100))),
 	)
 })
+
+// taskBoxes renders the boxes of task lists as characters, because sanitized HTML has no form fields.
+type taskBoxes struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (taskBoxes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(tasks.KindTaskCheckBox, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		box, ok := node.(*tasks.TaskCheckBox)
+		if !ok || !entering {
+			return ast.WalkContinue, nil
+		}
+		mark := "☐ "
+		if box.IsChecked {
+			mark = "☑ "
+		}
+		_, err := w.WriteString(mark)
+		return ast.WalkContinue, err
+	})
+}
 
 func renderMarkdown(source string) (string, error) {
 	text := []byte(source)

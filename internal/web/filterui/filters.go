@@ -107,10 +107,11 @@ type filterRow struct {
 func (s *Pages) filtersPage(rw http.ResponseWriter, r *http.Request, reader string) {
 	v := filtersView{pageView: s.pageView(r, "Filters")}
 	all, err := s.River.Filters().List(r.Context(), reader)
-	names := filterNames{lang: v.Lang}
+	var names filterNames
 	if err == nil {
 		names, err = s.names(r.Context(), reader, all)
 	}
+	names.lang = v.Lang
 	if err != nil {
 		s.Fail(rw, r, err)
 		return

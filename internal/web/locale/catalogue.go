@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
@@ -64,6 +65,7 @@ func load(code, name string) *Locale {
 		}
 	}
 	l.printer = message.NewPrinter(tag, message.Catalog(builder))
+	l.reasons = sync.OnceValue(func() *reasonWriter { return newReasonWriter(l) })
 	return l
 }
 

@@ -361,3 +361,30 @@ func TestNumbersTimesAndPluralsFollowTheLanguage(t *testing.T) {
 		}
 	}
 }
+
+func TestReasonsOfOtherPackagesAreTranslated(t *testing.T) {
+	t.Parallel()
+	de := locale.Find("de")
+	for text, want := range map[string]string{
+		"no hints, so every 1 h":                              "keine Angaben, daher alle 1 Std.",
+		"a post about every 1 h 30 min":                       "ein Beitrag etwa alle 1 Std. 30 Min.",
+		"nothing new for 3 days, 12 h is the longest wait":    "3 Tage nichts Neues, 12 Std. ist die längste Wartezeit",
+		"max-age 12 h seen 02:20; ttl 60, a and b considered": "max-age 12 Std., gesehen 02:20; ttl 60, a und b berücksichtigt",
+		"its hub pushed a change, by WebSub":                  "der Hub hat eine Änderung gemeldet, über WebSub",
+		"it was due":                                          "sie war fällig",
+		"Items: 1,204 new, 2 edited.":                         "Einträge: 1.204 neu, 2 bearbeitet.",
+		"2,805 bytes":                                         "2.805 Bytes",
+		"3 new, 1 withdrawn":                                  "3 neu, 1 zurückgezogen",
+		"in full: it has never been read":                     "vollständig: noch nie gelesen",
+		"Failed: its server took too long, 3 times in a row.": "Fehlgeschlagen: der Server hat zu lange gebraucht, 3-mal nacheinander.",
+		"Its server cannot be reached.":                       "Der Server ist nicht erreichbar.",
+		"":                                                    "",
+	} {
+		if got := de.Reason(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+		if got := locale.English().Reason(text); got != text {
+			t.Errorf("in English, %q is %q", text, got)
+		}
+	}
+}

@@ -75,6 +75,7 @@ type shortcut struct {
 type shareTarget struct {
 	Action string            `json:"action"`
 	Method string            `json:"method"`
+	Coding string            `json:"enctype"`
 	Params map[string]string `json:"params"`
 }
 
@@ -94,7 +95,7 @@ func (s *Shell) serveManifest(rw http.ResponseWriter, r *http.Request) {
 		m.Shortcuts = append(m.Shortcuts, shortcut{l.Words("Write"), "/write"})
 	}
 	if s.Sessions != nil && (s.Reads || s.Writes) {
-		m.ShareTarget = &shareTarget{"/share", http.MethodGet, map[string]string{"title": "title", "text": "text", "url": "url"}}
+		m.ShareTarget = &shareTarget{"/share", http.MethodGet, "application/x-www-form-urlencoded", map[string]string{"title": "title", "text": "text", "url": "url"}}
 	}
 	body, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

@@ -56,6 +56,7 @@ func newPages(l *locale.Locale) pages {
 		"lang":   func() string { return l.Code },
 		"script": func() template.HTML { return scriptWords(l) },
 		"say":    l.Show,
+		"reason": l.Reason,
 		"moment": func(m Moment) string { return m.in(l) },
 		"when":   func(m Moment) template.HTML { return m.HTML(l) },
 		"exact":  func(m Moment) string { return m.exactIn(l) },

@@ -57,6 +57,7 @@ type postRow struct {
 	When    shell.Moment
 	Tags    []string
 	Deleted bool
+	Change  bool   // the row is a draft of changes to another post
 	Warning string // message about a published post over the length limit; "": none
 }
 
@@ -195,7 +196,7 @@ func (s *Pages) postRow(ctx context.Context, p author.Post, v postsView) postRow
 		row.When, row.Deleted = v.When(p.UpdatedAt), p.State == author.Deleted
 	}
 	if of := author.EditedPost(p); of != 0 && p.State == author.Draft {
-		row.Note, row.Edit = "unpublished changes", "/write/"+strconv.FormatInt(of, 10)
+		row.Change, row.Note, row.Edit = true, "unpublished changes", "/write/"+strconv.FormatInt(of, 10)
 	}
 	return row
 }

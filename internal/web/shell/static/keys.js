@@ -94,7 +94,7 @@ function unread() {
 }
 
 function all() {
-  const button = one(".allread button");
+  const button = one('.allread[action="/river/read"]:not([hidden]) button');
   if (button) button.click();
   else if (tracks()) notice(t("Everything here is read."));
 }
@@ -174,7 +174,9 @@ document.addEventListener("cloudburst:river", dialog);
 let hint = byId("keyhint");
 if (!hint) {
   hint = Object.assign(document.createElement("button"), { type: "button", className: "keyhint", id: "keyhint", innerHTML: `<kbd>?</kbd> ${t("Keys")}` });
-  one("footer p")?.append(" · ", hint);
+  const end = Object.assign(document.createElement("span"), { className: "keyend" });
+  end.append(" · ", hint);
+  one("footer p")?.append(end);
 }
 hint.hidden = false;
 document.addEventListener("click", (event) => { if (event.target.closest("#keyhint")) keys["?"](); });

@@ -263,13 +263,28 @@ function marked({ ids, read, starred }, askReload) {
 
 async function renewCounts() {
   counting = 0;
-  if (!byId("river")?.matches("[data-counts]")) return;
-  const fresh = (await load(byId("river").dataset.plain)).querySelectorAll("#feedlist a");
+  const all = readAll(document);
+  if (!all && !byId("river")?.matches("[data-counts]")) return;
+  const page = await load(byId("river").dataset.plain);
+  if (all) {
+    const later = [...items(), ...waiting.values()].filter((item) => item.dataset.at > +all.elements.to.value && item.querySelector(".readmark[name=read]"));
+    offerAll(all, (readAll(page) ? allUnread(readAll(page)) : 0) - later.length);
+  }
+  const fresh = page.querySelectorAll("#feedlist a");
   const links = document.querySelectorAll("#feedlist a");
   if (fresh.length === links.length) links.forEach((link, i) => link.replaceWith(fresh[i]));
 }
 
-// Changes the unread counts in the list of feeds after an item was marked.
+// The form that marks all items read counts the items that the server had when it made the page.
+const readAll = (page) => page.querySelector('.allread[action="/river/read"]');
+const allUnread = (form) => form.hidden ? 0 : parseInt(form.querySelector("button").textContent.replace(/\D/g, ""));
+
+function offerAll(form, n) {
+  form.hidden = n <= 0;
+  form.querySelector("button").textContent = n === 1 ? t("Mark 1 item read") : t("Mark all %d read", n);
+}
+
+// Changes the unread counts of the page after an item was marked.
 function recount(item, by) {
   const adjust = (link) => {
     if (!link?.closest(".rail")) return;
@@ -279,6 +294,8 @@ function recount(item, by) {
     else if (left) n.firstChild.data = left.toLocaleString(document.documentElement.lang);
     else n.remove();
   };
+  const all = readAll(document);
+  if (all && item.dataset.at <= +all.elements.to.value) offerAll(all, allUnread(all) + by);
   const rail = byId("feedlist");
   if (!rail?.querySelector(".num") && by < 0) return;
   adjust(rail?.querySelector("li > a"));
