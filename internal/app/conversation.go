@@ -3,8 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
-	"net/url"
-	"strings"
+	"errors"
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/conversation"
@@ -27,39 +26,42 @@ func (a hosting) newConversation(st store.Store) {
 	}
 }
 
-// postAt returns the published post at a URL of this server. fault.NotFound: there is no post at
-// the URL.
+// postAt returns the published post at a URL of this server. The URL may have an earlier date of the
+// post. fault.NotFound: there is no post at the URL.
 func (a hosting) postAt(ctx context.Context, raw string) (user string, post int64, err error) {
-	none := fault.New(fault.NotFound, "There is no post at this URL.")
 	u, own := a.names.Path(raw)
 	if !own {
-		return "", 0, none
+		return "", 0, noPost()
 	}
 	p, err := a.publishedAt(ctx, u.EscapedPath())
+	if _, moved := errors.AsType[*publishhttp.MovedPost](err); moved {
+		err = nil
+	}
 	return p.User, p.ID, err
 }
 
+func noPost() error { return fault.New(fault.NotFound, "There is no post at this URL.") }
+
 // publishedAt returns the published post whose page has this path. fault.NotFound: there is no
-// post at the path.
+// post at the path. If only the date in the path is different, publishedAt returns the post, and the
+// fault wraps a [publishhttp.MovedPost].
 func (a hosting) publishedAt(ctx context.Context, path string) (author.Post, error) {
-	none := fault.New(fault.NotFound, "There is no post at this URL.")
-	part := strings.Split(strings.Trim(path, "/"), "/") // the segments are user, year, month, day and slug
-	if len(part) != 5 {
-		return author.Post{}, none
+	user, slug, ok := author.SlugAt(path)
+	if !ok {
+		return author.Post{}, noPost()
 	}
-	if disabled, err := a.accounts.IsDisabled(ctx, part[0]); err != nil || disabled {
-		return author.Post{}, cmp.Or(err, error(none))
+	if disabled, err := a.accounts.IsDisabled(ctx, user); err != nil || disabled {
+		return author.Post{}, cmp.Or(err, noPost())
 	}
-	slug, err := url.PathUnescape(part[4])
-	if err != nil {
-		return author.Post{}, none
-	}
-	p, err := a.posts.BySlug(ctx, part[0], slug)
+	p, err := a.posts.BySlug(ctx, user, slug)
 	if err != nil {
 		return author.Post{}, err
 	}
-	if p.State != author.Published || a.posts.Path(p) != path {
-		return author.Post{}, none
+	if p.State != author.Published {
+		return author.Post{}, noPost()
+	}
+	if to := a.posts.Path(p); to != path {
+		return p, fault.Wrap(fault.NotFound, &publishhttp.MovedPost{Path: to}, "There is no post at this URL.")
 	}
 	return p, nil
 }

@@ -48,16 +48,11 @@ func (p converter) convert(ctx context.Context, user string) (converted bool, er
 	if err != nil {
 		return false, err
 	}
-	if w.Profile.Title != "" {
+	if same := w.Profile; !same.fill(ProfileOf(parsed)) {
 		return true, nil
 	}
 	_, err = p.Store.SetProfile(ctx, user, func(old *Profile) error {
-		if old.Title == "" {
-			old.Title = clipRunes(strings.Join(strings.Fields(parsed.Title.Value), " "), MaxTitle)
-		}
-		if old.Blurb == "" && !isMarkup(parsed.Subtitle) {
-			old.Blurb = clipRunes(strings.TrimSpace(parsed.Subtitle.Value), maxBlurb)
-		}
+		old.fill(ProfileOf(parsed))
 		return nil
 	})
 	return true, err
@@ -129,7 +124,8 @@ func sameNode(a, b Node) bool {
 }
 
 // FromFeed converts the items of a feed to posts, newest first. An item without a date gets the
-// date at. FromFeed stores data that has no field in [Post] in Rest, and Item writes it again.
+// date at; if at is zero, it becomes a draft. FromFeed stores data that has no field in [Post] in
+// Rest, and Item writes it again.
 func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 	posts := make([]Post, 0, len(f.Items))
 	for i := range f.Items {
@@ -137,7 +133,11 @@ func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 		if f.Format == feed.Atom && hasMadeTitle(&f.Items[i]) {
 			post.Title = ""
 		}
-		if post.PublishedAt.IsZero() { // later items get earlier dates
+		switch {
+		case !post.PublishedAt.IsZero():
+		case at.IsZero():
+			post.State = Draft
+		default: // later items get earlier dates
 			post.PublishedAt = at.Add(-time.Duration(i) * time.Millisecond)
 		}
 		if post.UpdatedAt.Before(post.PublishedAt) {

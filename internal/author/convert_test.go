@@ -47,6 +47,40 @@ func TestFirstPostConvertsTheUploadedFeedToPosts(t *testing.T) {
 	})
 }
 
+func TestChannelOfTheUploadedFeedBecomesTheProfile(t *testing.T) {
+	t.Parallel()
+	withHarness(t, func(t *testing.T, d *harness) {
+		const channel = `<rss version="2.0"><channel><title>Notes &amp;amp; more</title><link>http://a.example/</link><description>Salt &amp; &lt;b&gt;pepper&lt;/b&gt;</description>
+<language>en-us</language><ttl>90</ttl><skipHours><hour>24</hour><hour>3</hour></skipHours><skipDays><day>Never</day></skipDays>
+<image><url>http://a.example/i.png</url><title>i</title><link>http://a.example/</link></image><item><title>Old</title></item></channel></rss>`
+		if _, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error { p.Language = "de"; return nil }, "test"); err != nil {
+			t.Fatal(err)
+		}
+		d.save(channel)
+		d.post("new")
+		check := func(want author.Profile) {
+			t.Helper()
+			w, err := d.Writer(d.ctx, "alice")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, w.Profile); diff != "" {
+				t.Error(diff)
+			}
+		}
+		want := author.Profile{Title: "Notes & more", Blurb: "Salt & pepper", Language: "de", Avatar: "http://a.example/i.png", Hints: author.Hints{TTL: 90}}
+		check(want) // skipDays is invalid, so only the ttl remains
+		d.sleep(time.Second)
+		d.save(strings.Replace(channel, "<day>Never</day>", "<day>Sunday</day>", 1))
+		if _, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error { p.Hints = author.Hints{}; return nil }, "test"); err != nil {
+			t.Fatal(err)
+		}
+		d.post("newer")
+		want.Hints = author.Hints{TTL: 90, SkipHours: []int{0, 3}, SkipDays: []string{"Sunday"}}
+		check(want)
+	})
+}
+
 func TestUploadedFeedIsServedUnchangedUntilTheNextPost(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {

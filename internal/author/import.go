@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,8 +105,14 @@ func (p *Posts) imported(o Composer, post Post) (Post, error) {
 	case post.State == ForGroups && len(post.Groups) == 0:
 		post.Groups = []string{DefaultGroup}
 	}
+	if post.State.HasReaders() && post.PublishedAt.IsZero() {
+		post.PublishedAt = now
+	}
 	if post.CreatedAt.IsZero() {
-		post.CreatedAt = post.PublishedAt
+		post.CreatedAt = cmp.Or(post.PublishedAt, now)
+	}
+	if post.UpdatedAt.IsZero() {
+		post.UpdatedAt = post.CreatedAt
 	}
 	if post.UpdatedAt.Before(post.PublishedAt) {
 		post.UpdatedAt = post.PublishedAt

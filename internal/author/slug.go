@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"crypto/rand"
 	"net/url"
+	"strings"
+	"time"
 )
 
 // assignSlug sets the permanent fields of a first publication: Seq, Slug and GUID.
@@ -45,8 +47,31 @@ func slugOf(post *Post) string {
 
 // PathOf returns the path of a post's page; see [Posts.Path].
 func PathOf(post Post) string {
-	if post.Slug == "" || post.State == ForGroups {
+	if post.State == ForGroups {
+		return ""
+	}
+	return DatedPath(post)
+}
+
+// DatedPath returns the path that a post's page has when the post is public; "": the post has no
+// date or no slug. [PathOf] hides the path of a private post.
+func DatedPath(post Post) string {
+	if post.Slug == "" || post.PublishedAt.IsZero() {
 		return ""
 	}
 	return "/" + post.User + post.PublishedAt.UTC().Format("/2006/01/02/") + url.PathEscape(post.Slug)
+}
+
+// SlugAt returns the user and the slug of the post whose page has this path. The path of a post has
+// another date after its date changed, so SlugAt accepts any date.
+func SlugAt(path string) (user, slug string, ok bool) {
+	part := strings.Split(path, "/") // the segments are "", user, year, month, day and slug
+	if len(part) != 6 || part[0] != "" || part[1] == "" || part[5] == "" {
+		return "", "", false
+	}
+	if _, err := time.Parse("2006/01/02", strings.Join(part[2:5], "/")); err != nil {
+		return "", "", false
+	}
+	slug, err := url.PathUnescape(part[5])
+	return part[1], slug, err == nil
 }

@@ -125,13 +125,6 @@ type foreignImport struct {
 	omitted map[string]int
 	done    int
 	stored  map[string]author.File // key: name in the archive
-	pending []pendingMove
-}
-
-// pendingMove is a post whose new URL is known only after its batch is stored.
-type pendingMove struct {
-	old       []string
-	key, guid string
 }
 
 // importForeign reads the whole archive once before it stores anything.
@@ -159,15 +152,6 @@ func (t *Transfer) importForeign(ctx context.Context, user string, a *foreignArc
 		return res, err
 	}
 	return res, t.importProfile(ctx, user, src.profile(), &res)
-}
-
-// finish stores the remaining posts. It also runs after an error, because the files of these posts
-// are already stored.
-func (im *foreignImport) finish(ctx context.Context) error {
-	if err := im.flush(ctx); err != nil {
-		return err
-	}
-	return im.resolve(ctx)
 }
 
 func (im *foreignImport) report() {
@@ -251,41 +235,6 @@ func (im *foreignImport) answer(p *foreignPost) {
 	if to := im.Posts.Address(before); to != "" {
 		p.Reply = &author.Reply{URL: to}
 	}
-}
-
-// resolveLarge resolves pending URLs if there are at least 500 and all batches are stored.
-func (im *foreignImport) resolveLarge(ctx context.Context) error {
-	if len(im.posts) > 0 || len(im.pending) < 500 {
-		return nil
-	}
-	return im.resolve(ctx)
-}
-
-// resolve records the new URLs of stored posts.
-func (im *foreignImport) resolve(ctx context.Context) error {
-	pending := im.pending
-	im.pending = nil
-	if im.opts.Preview {
-		return nil
-	}
-	for _, m := range pending {
-		if len(m.old) == 0 {
-			continue
-		}
-		p, err := im.Posts.ByKey(ctx, im.user, m.key, m.guid)
-		if fault.CodeOf(err) == fault.NotFound || err == nil && p.State != author.Published {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		for _, old := range m.old {
-			if len(im.res.Moved) < maxMoved {
-				im.res.Moved = append(im.res.Moved, Moved{From: old, To: im.Posts.Address(p)})
-			}
-		}
-	}
-	return nil
 }
 
 // attach stores the files of a post and inserts their URLs. A file that this server does not accept

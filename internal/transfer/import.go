@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -13,6 +15,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/author/rules"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 // Result is the outcome of an import.
@@ -138,7 +141,7 @@ func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, s
 	if tooMany(doc) {
 		return Result{}, fault.New(fault.Invalid, "The feed has more than %d elements; nothing was imported. Split it into smaller files.", maxTags/2)
 	}
-	f, err := feed.ParseBytes(doc, &feed.Options{KeepRelative: true, Limits: feed.Limits{Bytes: maxFeed, Items: maxItems, Unknown: maxUnknown}})
+	f, err := feed.ParseBytes(doc, &feed.Options{URL: siteOf(doc), Limits: feed.Limits{Bytes: maxFeed, Items: maxItems, Unknown: maxUnknown}})
 	if err != nil {
 		return Result{}, fault.Wrap(fault.Invalid, err, "The file is not an export of a program that this server knows, and not a feed; nothing was imported.")
 	}
@@ -149,19 +152,66 @@ func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, s
 		}
 	}
 	b := t.newBatch(user, &res, progress, len(f.Items), opts)
-	for _, p := range t.Posts.FromFeed(f, t.now()) {
-		if err := b.add(ctx, p); err != nil {
+	undated := 0
+	for _, p := range t.Posts.FromFeed(f, time.Time{}) {
+		if p.State == author.Draft {
+			undated++
+		}
+		if err := b.addMoved(ctx, p, ownPage(f, &p)); err != nil {
 			return res, err
 		}
 	}
-	if err := b.flush(ctx); err != nil {
+	if err := b.finish(ctx); err != nil {
 		return res, err
+	}
+	if undated > 0 {
+		res.problem(fmt.Sprintf("%s: %d.", noteNoDate, undated))
 	}
 	if f.Title.Value == "" || opts.Preview {
 		return res, nil
 	}
-	return res, t.importProfile(ctx, user, author.Profile{Title: plain(f.Title), Blurb: plain(f.Subtitle), Language: f.Language}, &res)
+	p := author.ProfileOf(f)
+	return res, t.importProfile(ctx, user, author.Profile{Title: p.Title, Blurb: p.Blurb, Language: p.Language}, &res)
 }
+
+// siteOf returns the URL of the site that a feed names before its items, or else of the feed itself;
+// "": it names neither. References in the feed are relative to this URL.
+func siteOf(doc []byte) string {
+	f, err := feed.ParseBytes(doc, &feed.Options{Item: func(*feed.Item) bool { return false }, Limits: feed.Limits{Bytes: maxFeed}})
+	if err != nil {
+		return ""
+	}
+	return siteAddress(f)
+}
+
+func siteAddress(f *feed.Feed) string {
+	if at := webURL(f.Link); at != "" {
+		return at
+	}
+	for _, l := range f.Links {
+		if at := webURL(l.Href); l.Rel == "self" && at != "" {
+			return at
+		}
+	}
+	return ""
+}
+
+// ownPage returns the URL that the page of an imported post had, "" if unknown. The post gets a new
+// page, so ownPage removes this URL from the post. A link to another site remains, because the post
+// is about that page.
+func ownPage(f *feed.Feed, p *author.Post) string {
+	old := ""
+	if p.PermaLink {
+		old = webURL(p.GUID)
+	}
+	if site := siteAddress(f); p.Link != "" && (site == "" || hostOf(p.Link) == hostOf(site)) {
+		old, p.Link = p.Link, ""
+	}
+	return old
+}
+
+// hostOf returns the host of a URL without a leading "www.".
+func hostOf(at string) string { return strings.TrimPrefix(href.Host(at), "www.") }
 
 // tooMany reports whether parsing doc would take far more memory than its size suggests.
 func tooMany(doc []byte) bool {
@@ -173,14 +223,6 @@ func tooMany(doc []byte) bool {
 		return n > maxMembers
 	}
 	return bytes.Count(doc, []byte("<")) > maxTags
-}
-
-// plain returns a text that has no markup, and "" for other texts.
-func plain(text feed.Text) string {
-	if text.Type != "" && text.Type != "text/plain" {
-		return ""
-	}
-	return clip(text.Value, 300)
 }
 
 // importProfile fills in the parts of the profile that the user has not set. It leaves out invalid
@@ -283,72 +325,6 @@ func (t *Transfer) importGroups(ctx context.Context, user string, w author.Write
 		}
 	}
 	return nil
-}
-
-// postBatch collects posts and imports them in batches.
-type postBatch struct {
-	*Transfer
-	user     string
-	res      *Result
-	progress Progress
-	total    int
-	opts     Options
-
-	posts []author.Post
-	bytes int
-}
-
-func (t *Transfer) newBatch(user string, res *Result, progress Progress, total int, opts Options) *postBatch {
-	return &postBatch{Transfer: t, user: user, res: res, progress: progress, total: total, opts: opts}
-}
-
-// add adds a post. A post without a GUID is identified by its Key.
-func (b *postBatch) add(ctx context.Context, p author.Post) error {
-	b.res.Found++
-	b.res.span(p)
-	if b.opts.Preview || p.GUID == "" && p.Key != "" {
-		switch _, err := b.Posts.ByKey(ctx, b.user, p.Key, p.GUID); {
-		case err == nil:
-			b.res.Existing++
-			return nil
-		case fault.CodeOf(err) != fault.NotFound:
-			return err
-		}
-	}
-	if p.State == author.Scheduled && !p.DueAt.After(b.now()) {
-		p.State, p.DueAt = author.Draft, time.Time{} // the time of publication passed before the import
-	}
-	if b.opts.Preview {
-		b.res.Added++
-		return nil
-	}
-	b.posts = append(b.posts, p)
-	if b.bytes += len(p.Source) + 1024; len(b.posts) < batchPosts && b.bytes < batchBytes {
-		return nil
-	}
-	return b.flush(ctx)
-}
-
-func (b *postBatch) flush(ctx context.Context) error {
-	if len(b.posts) == 0 {
-		return nil
-	}
-	before := b.res.Added + b.res.Existing + b.res.Skipped
-	added, err := b.Posts.Import(ctx, b.user, b.posts, func(done int) { b.progress.at(PhasePosts, before+done, max(b.total, before+done)) })
-	b.res.Added += added
-	if err != nil {
-		return err
-	}
-	b.res.Existing += len(b.posts) - added
-	b.posts, b.bytes = b.posts[:0], 0
-	return nil
-}
-
-// leave counts a post that is not imported, and reports the reason.
-func (b *postBatch) leave(reason string) {
-	b.res.Found++
-	b.res.Skipped++
-	b.res.problem(reason)
 }
 
 func clip(s string, limit int) string {

@@ -283,7 +283,9 @@ func TestWordPressExportIsImported(t *testing.T) {
 	}
 	s := newTestServer(t, "https://two.example")
 	res := s.mustImport("alice", doc)
-	want := Result{Kind: "wordpress", Found: 5, Added: 4, Skipped: 1, Profile: true, Drafts: 2, From: time.Date(2024, 3, 1, 9, 30, 0, 0, time.UTC), To: time.Date(2024, 4, 1, 7, 0, 0, 0, time.UTC), Problems: []string{
+	want := Result{Kind: "wordpress", Found: 5, Added: 4, Skipped: 1, Profile: true, Moved: []Moved{
+		{From: "https://old.example/2024/03/the-batter/", To: "https://two.example/alice/2024/03/01/the-batter"}, {From: "https://old.example/2024/04/on-the-air/", To: "https://two.example/alice/2024/04/01/on-the-air"},
+	}, Drafts: 2, From: time.Date(2024, 3, 1, 9, 30, 0, 0, time.UTC), To: time.Date(2024, 4, 1, 7, 0, 0, 0, time.UTC), Problems: []string{
 		`“Thrown away” was left out: its status is "trash".`, "Items other than posts were left out: 1 × page.",
 	}}
 	if diff := cmp.Diff(want, res); diff != "" {
@@ -293,7 +295,7 @@ func TestWordPressExportIsImported(t *testing.T) {
 	batter := posts["https://old.example/?p=11"]
 	if batter.State != author.Published || batter.Title != "The batter & the fish" || batter.Slug != "the-batter" || batter.PermaLink ||
 		!batter.PublishedAt.Equal(time.Date(2024, 3, 1, 9, 30, 0, 0, time.UTC)) || !batter.UpdatedAt.Equal(time.Date(2024, 3, 2, 8, 0, 0, 0, time.UTC)) ||
-		batter.Link != "https://old.example/2024/03/the-batter/" {
+		batter.Link != "" {
 		t.Errorf("%+v", batter)
 	}
 	if diff := cmp.Diff([]string{"Food & Drink", "batter"}, batter.Categories); diff != "" {
@@ -313,8 +315,8 @@ func TestWordPressExportIsImported(t *testing.T) {
 		t.Error(diff)
 	}
 	for guid, reason := range map[string]string{"https://old.example/?p=21": "a draft", "https://old.example/?p=22": "with a password"} {
-		if p := posts[guid]; p.State != author.Draft {
-			t.Errorf("%s is %s", reason, p.State)
+		if p := posts[guid]; p.State != author.Draft || p.Link != "" || p.CreatedAt.Year() != 2024 {
+			t.Errorf("%s is %+v", reason, p)
 		}
 	}
 	if w, err := s.posts.Writer(t.Context(), "alice"); err != nil || w.Title != "Fish & Chips" || w.Language != "en-GB" {
@@ -380,7 +382,7 @@ func FuzzImport(f *testing.F) {
 	}
 	f.Add(doc)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		x := &wxr{attachments: map[string][]author.Enclosure{}, byID: map[string]author.Enclosure{}, others: map[string]int{}}
+		x := &wxr{attachments: map[string][]author.Enclosure{}, byID: map[string]author.Enclosure{}, others: map[string]int{}, codes: map[string]int{}}
 		if readWXR(bytes.NewReader(b), int64(len(b)), x.channel, x.scan) != nil {
 			return
 		}

@@ -181,6 +181,7 @@ type wxr struct {
 	posts                        int
 	others                       map[string]int // number of items other than posts; key: type
 	undated                      int            // number of posts without a valid date that became drafts
+	codes                        map[string]int // number of removed shortcodes; key: name
 }
 
 // maxAttachments is the maximum number of attachments held in memory.
@@ -189,7 +190,7 @@ const maxAttachments = 500_000
 // importWXR parses the whole export before it imports the first post.
 func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, size int64, opts Options, progress Progress) (Result, error) {
 	res := Result{Kind: "wordpress", Preview: opts.Preview}
-	x := &wxr{attachments: map[string][]author.Enclosure{}, byID: map[string]author.Enclosure{}, others: map[string]int{}}
+	x := &wxr{attachments: map[string][]author.Enclosure{}, byID: map[string]author.Enclosure{}, others: map[string]int{}, codes: map[string]int{}}
 	if err := readWXR(r, size, x.channel, x.scan); err != nil {
 		return res, err
 	}
@@ -203,24 +204,36 @@ func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, si
 			b.leave(reason)
 			return nil
 		}
-		return b.add(ctx, p)
+		old := webURL(e.get("link"))
+		if old == "" && p.PermaLink {
+			old = p.GUID
+		}
+		return b.addMoved(ctx, p, old)
 	})
 	if err == nil {
-		err = b.flush(ctx)
+		err = b.finish(ctx)
 	}
 	if err != nil {
 		return res, err
 	}
+	x.report(&res)
+	if opts.Preview {
+		return res, nil
+	}
+	return res, t.importProfile(ctx, user, author.Profile{Title: clip(unescape(x.title), 290), Blurb: clip(unescape(x.blurb), 300), Link: webURL(x.link), Language: x.language}, &res)
+}
+
+// report adds what the import left out or changed to the problems.
+func (x *wxr) report(res *Result) {
 	if x.undated > 0 {
 		res.problem(fmt.Sprintf("%s: %d.", noteNoDate, x.undated))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(x.others)) {
 		res.problem(fmt.Sprintf("Items other than posts were left out: %d × %s.", x.others[kind], clip(kind, 40)))
 	}
-	if opts.Preview {
-		return res, nil
+	for _, name := range slices.Sorted(maps.Keys(x.codes)) {
+		res.problem(fmt.Sprintf("Shortcodes of WordPress were removed: %d × [%s].", x.codes[name], clip(name, 40)))
 	}
-	return res, t.importProfile(ctx, user, author.Profile{Title: clip(unescape(x.title), 300), Blurb: clip(unescape(x.blurb), 300), Link: webURL(x.link), Language: x.language}, &res)
 }
 
 func (x *wxr) channel(name, text string) {
@@ -284,15 +297,17 @@ func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 	}
 	x.dates(e, &p)
 	p.Title = title
-	p.Source, p.Format = paragraphs(e.get("content:encoded")), author.HTML
+	text, played := x.expand(e.get("content:encoded"))
+	p.Source, p.Format = paragraphs(text), author.HTML
 	if strings.TrimSpace(p.Source) == "" {
-		p.Source = paragraphs(e.get("excerpt:encoded"))
-	}
-	if p.PermaLink && webURL(e.get("link")) != p.GUID || !p.PermaLink {
-		p.Link = webURL(e.get("link"))
+		text, played = x.expand(e.get("excerpt:encoded"))
+		p.Source = paragraphs(text)
 	}
 	p.Categories = wxrCategories(e)
 	p.Enclosures = x.enclosures(e, p.Source)
+	if !slices.ContainsFunc(p.Enclosures, func(f author.Enclosure) bool { return isPlayed(f.Type) }) {
+		p.Enclosures = append(p.Enclosures, played...)
+	}
 	if p.GUID == "" {
 		p.Key = "wordpress-" + clip(e.get("wp:post_id"), 40)
 	}

@@ -1,7 +1,9 @@
 package transfer
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"cloudburst/internal/author"
@@ -45,5 +47,52 @@ func TestPostOfWordPressWithoutValidDateBecomesADraft(t *testing.T) {
 	}
 	if again := s.with(Options{}, doc); again.Added != 0 || again.Existing != 4 {
 		t.Errorf("second import: %+v", again)
+	}
+}
+
+func TestShortcodesOfWordPressBecomeHTML(t *testing.T) {
+	t.Parallel()
+	for from, c := range map[string]struct{ want, played, removed string }{
+		`[audio mp3="https://a.example/b.mp3"][/audio]`:                       {`<audio controls src="https://a.example/b.mp3"></audio>`, "https://a.example/b.mp3 audio/mpeg", ""},
+		`[audio https://a.example/b.mp3]`:                                     {`<audio controls src="https://a.example/b.mp3"></audio>`, "https://a.example/b.mp3 audio/mpeg", ""},
+		`[video width="6" mp4='https://a.example/?f=c&amp;d']`:                {`<video controls src="https://a.example/?f=c&amp;d"></video>`, "https://a.example/?f=c&d video/mp4", ""},
+		"See\n[embed width=\"4\"]https://a.example/v?x=1[/embed]":             {"<p>See</p>\n\n<p><a href=\"https://a.example/v?x=1\">https://a.example/v?x=1</a></p>", "", ""},
+		"See this:\r\n\r\nhttps://a.example/v\r\n\r\nand https://a.example/w": {"<p>See this:</p>\n\n<p><a href=\"https://a.example/v\">https://a.example/v</a></p>\n\n<p>and https://a.example/w</p>", "", ""},
+		`A [gallery ids="1,2"] and [box]inner[/box].`:                         {"<p>A  and inner.</p>", "", "box gallery"},
+		`So [sic], a [1], [[gallery]] and [x y](z).`:                          {"<p>So [sic], a [1], [gallery] and [x y](z).</p>", "", ""},
+		`[caption id="x" width="3"]oil[/caption]`:                             {"<p>oil</p>", "", ""},
+		`[audio mp3="javascript:x"]`:                                          {"", "", "audio"},
+	} {
+		x := &wxr{codes: map[string]int{}}
+		text, played := x.expand(from)
+		if got := paragraphs(text); got != c.want {
+			t.Errorf("%q became %q, want %q", from, got, c.want)
+		}
+		files := ""
+		for _, f := range played {
+			files += f.URL + " " + f.Type
+		}
+		if removed := strings.Join(slices.Sorted(maps.Keys(x.codes)), " "); files != c.played || removed != c.removed {
+			t.Errorf("%q plays %q and loses %q", from, files, removed)
+		}
+	}
+}
+
+func TestPlayedFileOfWordPressBecomesTheOnlyEnclosure(t *testing.T) {
+	t.Parallel()
+	doc := []byte(`<rss version="2.0" xmlns:wp="http://wordpress.org/export/1.2/" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><wp:wxr_version>1.2</wp:wxr_version>
+<item><title>a</title><guid>a</guid><content:encoded>[audio mp3="https://a.example/b.mp3"]</content:encoded><wp:post_date_gmt>2024-03-01 09:30:00</wp:post_date_gmt><wp:post_type>post</wp:post_type></item>
+<item><title>b</title><guid>b</guid><content:encoded>[audio mp3="https://a.example/b.mp3"][gallery]</content:encoded><wp:post_date_gmt>2024-03-01 09:30:00</wp:post_date_gmt><wp:post_type>post</wp:post_type><enclosure url="https://a.example/c.mp3" type="audio/mpeg" length="5"/></item>
+</channel></rss>`)
+	s := newTestServer(t, "https://two.example")
+	if res := s.mustImport("alice", doc); !slices.Equal(res.Problems, []string{"Shortcodes of WordPress were removed: 1 × [gallery]."}) {
+		t.Errorf("%+v", res)
+	}
+	posts := byGUID(s.all("alice"))
+	for guid, want := range map[string]string{"a": "https://a.example/b.mp3", "b": "https://a.example/c.mp3"} {
+		p := posts[guid]
+		if len(p.Enclosures) != 1 || p.Enclosures[0].URL != want || p.Enclosures[0].Type != "audio/mpeg" || !strings.Contains(p.HTML, `<audio`) {
+			t.Errorf("%+v", p)
+		}
 	}
 }

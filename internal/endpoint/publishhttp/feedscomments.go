@@ -2,7 +2,9 @@ package publishhttp
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -16,17 +18,25 @@ import (
 // pathComments is the end of the path of the feed with the replies to a post.
 const pathComments = "/comments.rss"
 
-// Comments returns the feed of the public replies to the post at a path, or fault.NotFound.
+// Comments returns the feed of the public replies to the post at a path, or fault.NotFound. If the
+// post has another path since its date changed, the fault wraps a [MovedPost].
 type Comments func(ctx context.Context, path string) (*feedformat.Feed, error)
 
-// commentsAt returns the path of the post whose replies are the feed at rest, a path below the
-// user.
+// MovedPost is the cause of a fault about a post whose page has another path.
+type MovedPost struct {
+	Path string // path of the page, as in URLs
+}
+
+func (e *MovedPost) Error() string { return "the page of the post is at " + e.Path }
+
+// commentsAt returns the path of the post, as in URLs, whose replies are the feed at rest, a path
+// below the user.
 func (f *Feeds) commentsAt(user, rest string) (post string, ok bool) {
 	of, ok := strings.CutSuffix(rest, pathComments)
 	if !ok || f.Comments == nil || user == "" || strings.Count(of, "/") != 3 || !isPage(of) {
 		return "", false
 	}
-	return "/" + user + "/" + of, true
+	return (&url.URL{Path: "/" + user + "/" + of}).EscapedPath(), true
 }
 
 // comments serves the feed of the replies to a post.
@@ -41,6 +51,10 @@ func (f *Feeds) comments(w http.ResponseWriter, r *http.Request, post string) {
 		return
 	}
 	d, _, err := f.commentsDocument(r.Context(), post)
+	if moved, ok := errors.AsType[*MovedPost](err); ok {
+		http.Redirect(w, r, moved.Path+pathComments, http.StatusMovedPermanently)
+		return
+	}
 	if err != nil {
 		f.refuse(w, r, err)
 		return

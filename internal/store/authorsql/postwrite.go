@@ -121,7 +121,7 @@ func (t *writing) change(ctx context.Context, done *author.Written) (wrote, seen
 		return false, false, err
 	}
 	if t.Thread != nil {
-		if err := placePost(ctx, t.c, row.Post, t.Thread(row.Post)); err != nil {
+		if err := placePost(ctx, t.c, now, row.Post, t.Thread(row.Post)); err != nil {
 			return false, false, err
 		}
 	}

@@ -64,7 +64,10 @@ func clipPath(path string) string { return path[:min(len(path), maxThreadPath)] 
 
 // putEntry writes an entry and moves the replies that wait for it. A mention of the same page does
 // not replace the entry of a post of this server.
-func putEntry(ctx context.Context, c sqldb.Conn, e conversation.Entry) error {
+func putEntry(ctx context.Context, c sqldb.Conn, e conversation.Entry) (err error) {
+	if e.Parents, err = currentPaths(ctx, c, e.Parents); err != nil {
+		return err
+	}
 	id := conversation.KeyOf(e.Name)
 	guid := id
 	if e.GUID != "" {
@@ -149,9 +152,12 @@ type keptReply struct {
 	Author string `json:"author,omitempty"`
 }
 
-// placePost places a published post that replies to something, and removes its entry otherwise. A
-// post whose date changed has another path.
-func placePost(ctx context.Context, c sqldb.Conn, p author.Post, at author.ThreadPlace) error {
+// placePost places a published post that replies to something, and removes its entry otherwise. was
+// is the post before the change. A post whose date changed has another path.
+func placePost(ctx context.Context, c sqldb.Conn, was, p author.Post, at author.ThreadPlace) error {
+	if err := renameEntries(ctx, c, author.DatedPath(was), author.DatedPath(p)); err != nil {
+		return err
+	}
 	switch p.State {
 	case author.Published:
 	case author.ForGroups:

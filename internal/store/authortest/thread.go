@@ -22,6 +22,7 @@ func threadTests() map[string]func(*testing.T, *env) {
 		"WorkForThreadsIsClaimedOnce":            threadTest(claimedWork),
 		"TidyRemovesEntriesWithoutContent":       threadTest(tidiedThread),
 		"PrivateReplyAndItsRepliesAreInNoThread": threadTest(privateThread),
+		"RepliesStayWithAPostWhoseDateChanges":   threadTest(movedThread),
 	}
 }
 
@@ -260,4 +261,40 @@ func privateThread(t *testing.T, s *threads) {
 	want("a reply to the private post", "")
 	write(p.ID, func(p *author.Post) { p.State, p.Groups = author.Published, nil })
 	want("public again", "1"+path+" 2below 3deeper 2later")
+}
+
+// movedThread checks that the replies to a post, and the replies to a reply of this server, stay in
+// the thread when the dates of both posts change. Later replies may name an earlier path.
+func movedThread(t *testing.T, s *threads) {
+	write := func(id int64, change func(*author.Post)) author.Post {
+		t.Helper()
+		w := s.grouped(s.made(s.writing("alice", id, change)))
+		w.Thread = func(p author.Post) author.ThreadPlace { return author.PlaceOf(p, nil) }
+		return s.wrote(t, w).Post
+	}
+	yesterday := func(p *author.Post) { p.PublishedAt = p.PublishedAt.AddDate(0, 0, -1) }
+	first := write(0, func(p *author.Post) { p.State, p.Title = author.Published, "first" })
+	old := author.PathOf(first)
+	reply := write(0, func(p *author.Post) {
+		p.State, p.Title, p.Reply = author.Published, "reply", &author.Reply{URL: old}
+	})
+	oldReply := author.PathOf(reply)
+	s.found("below", 5, oldReply)
+	s.found("deeper", 6, "below")
+	s.found("other", 7, old)
+	path := author.PathOf(write(first.ID, yesterday))
+	replyPath := author.PathOf(write(reply.ID, yesterday))
+	if path == old || replyPath == oldReply {
+		t.Fatalf("the paths did not change: %s, %s", path, replyPath)
+	}
+	s.found("later", 8, old)
+	s.found("lower", 9, oldReply)
+	storetest.Must(t, s.TidyThreads(s.Ctx, s.Now))
+	storetest.Same(t, "all", s.names(conversation.ThreadQuery{ID: conversation.KeyOf(path)}), "1"+replyPath+" 2below 3deeper 2lower 1other 1later")
+	storetest.Same(t, "at the earlier path", s.names(conversation.ThreadQuery{ID: conversation.KeyOf(old)}), "")
+	above, err := s.Ancestors(s.Ctx, conversation.KeyOf("deeper"))
+	storetest.Must(t, err)
+	if len(above) != 3 || above[0].ParentName != path || above[1].ParentName != replyPath {
+		t.Errorf("above: %+v", above)
+	}
 }
