@@ -82,7 +82,7 @@ func TestTokenGivesAccessToOwnRiverOnly(t *testing.T) {
 		{"PUT", "/v1/notices", `{"via":"post","target":"http://x.example/"}`, "alice:read", 403, ""},
 		{"GET", "/v1/status", "", "alice:read", 404, ""},
 		{"GET", "/v1/users", "", "alice:read", 404, ""},
-		{"GET", "/v1/openapi.json", "", "alice:read", 404, ""},
+		{"GET", "/v1/openapi.json", "", "alice:read", 404, "There is no endpoint /v1/openapi.json; /docs describes all endpoints."},
 		{"OPTIONS", "/v1/sources", "", "alice:read", 405, ""},
 	} {
 		res, body := do(t, srv, tt.method, tt.path, "application/json", tt.body, bearer(tt.token), func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })

@@ -60,7 +60,7 @@ func (s *Server) topicByURL(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) topic(w http.ResponseWriter, r *http.Request, id int64, url string) error {
 	t, err := s.Store.Topic(r.Context(), id)
 	if fault.CodeOf(err) == fault.NotFound && url != "" {
-		return fault.New(fault.NotFound, "The topic %s is unknown: it has never had a subscriber or a ping.", cut(url, 300))
+		return fault.New(fault.NotFound, "No subscriber of the feed %s is stored; pings of the feed are in the log.", cut(url, 300))
 	}
 	if err != nil {
 		return err

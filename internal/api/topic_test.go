@@ -40,3 +40,13 @@ func TestTopicResponseContainsVerificationAndItsCost(t *testing.T) {
 		}
 	}
 }
+
+// A feed can be pinged without ever having a subscriber.
+func TestErrorAboutATopicWithoutSubscribersMentionsThePings(t *testing.T) {
+	t.Parallel()
+	c, _ := serve(t, newFakeHub())
+	_, err := c.Topic(t.Context(), "http://a.example/rss.xml")
+	if err == nil || err.Error() != "No subscriber of the feed http://a.example/rss.xml is stored; pings of the feed are in the log." {
+		t.Error(err)
+	}
+}

@@ -48,6 +48,10 @@ func (a process) openListeners(ctx context.Context) (_ *listeners, err error) {
 		}
 	}
 	for _, name := range a.Service.Unclaimed() {
+		if name == "http" {
+			a.log.Warn("the socket http of the service manager is not used: it needs TLS and the setting tls.http-listen")
+			continue
+		}
 		a.log.Warn("the service manager passed a socket with an unknown name", "name", name)
 	}
 	return l, nil
@@ -111,7 +115,7 @@ func (a process) serve(l *listeners, group *sync.WaitGroup, failed chan<- error)
 		})
 	}
 	begin(newBodies(&l.public, a.isProxy), a.limitConns(l.pub), l.front != nil)
-	begin(&l.admin, newConnLimiter(l.adm, math.MaxInt, math.MaxInt, a.isProxy), false)
+	begin(a.reportsData(&l.admin), newConnLimiter(l.adm, math.MaxInt, math.MaxInt, a.isProxy), false)
 	if l.plain != nil {
 		begin(newBodies(&l.http, a.isProxy), a.limitConns(l.plain), false)
 	}

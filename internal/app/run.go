@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -181,9 +183,21 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fault.Wrap(fault.Conflict, err, "Cannot listen on %s (%s); is another server running there?", addr, setting)
+		return nil, listenFault(err, setting, addr)
 	}
 	return l, nil
+}
+
+// listenFault returns the error for the operator about a failure to listen.
+func listenFault(err error, setting, addr string) error {
+	hint := "."
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		hint = "; is another server running there?"
+	case errors.Is(err, syscall.EACCES):
+		hint = "; a port below 1024 needs root, the capability CAP_NET_BIND_SERVICE or a socket of systemd."
+	}
+	return fault.Wrap(fault.Conflict, err, "Cannot listen on %s (%s)%s", addr, setting, hint)
 }
 
 func (a process) server(h http.Handler) *http.Server {

@@ -31,23 +31,21 @@ type front struct {
 // invalid settings.
 func (a *App) newFront() (*front, error) {
 	c := a.cfg.TLS
-	switch {
-	case !c.On():
-		return nil, nil
-	case len(c.Domains) > 0 && (c.Cert != "" || c.Key != ""):
-		return nil, fault.New(fault.Invalid, "tls.domains and tls.cert are both set: use either an authority or certificate files.")
-	case len(c.Domains) == 0:
-		if c.Cert == "" || c.Key == "" {
-			return nil, fault.New(fault.Invalid, "tls.cert and tls.key belong together, and one of them is not set.")
-		}
+	if err := checkTLS(c); err != nil || !c.On() {
+		return nil, err
+	}
+	if len(c.Domains) == 0 {
 		files := &certs.Files{Cert: c.Cert, Key: c.Key, Now: a.clock.Now, OnChange: func(err error, read string) {
 			if err != nil {
-				a.log.Error("the changed certificate cannot be used; the previous certificate stays in use", "err", err)
+				a.log.Error("the changed certificate cannot be used; the previous certificate stays in use", "err", fault.Message(err))
 				return
 			}
 			a.log.Info("the changed certificate is in use", "file", read)
 		}}
-		return a.entrance(&front{config: certs.Config(files.GetCertificate), files: files}), files.Load()
+		if err := files.Load(); err != nil {
+			return nil, fault.New(fault.Invalid, "%s", fault.Message(err)) // the message contains the cause
+		}
+		return a.entrance(&front{config: certs.Config(files.GetCertificate), files: files}), nil
 	}
 	key, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	if err != nil {

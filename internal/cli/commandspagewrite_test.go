@@ -17,7 +17,8 @@ func commandsPage(root *cobra.Command) string {
 	b.WriteString(`# Commands
 
 The help of all commands. A command talks to the running server, or to the data folder when no server
-runs, if it has the flag ` + "`--server`" + `. Lists take ` + "`--json`" + ` for one object per line; [json.md](json.md) explains
+runs, if it has the flag ` + "`--server`" + `; [operations.md](../guides/operations.md#which-server-a-command-calls) states
+which server. Lists take ` + "`--json`" + ` for one object per line; [json.md](json.md) explains
 the fields. Exit status: 0 success, 1 failure, 2 invalid command line or configuration.
 `)
 	for _, g := range groups() {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,6 +88,9 @@ func (s Setting) text(value any) (string, error) {
 		if s.Kind == Rate || s.Kind == Share {
 			return strconv.FormatFloat(v, 'g', -1, 64), nil
 		}
+		if v == math.Trunc(v) {
+			value = strconv.FormatFloat(v, 'f', 1, 64) // 3.0, because 3 alone would be valid
+		}
 	case []any:
 		return s.list(v)
 	}
@@ -110,7 +114,9 @@ func (s Setting) list(values []any) (string, error) {
 
 func (s Setting) needs() string {
 	switch s.Kind {
-	case Count, Rate, Share:
+	case Count:
+		return "a whole number"
+	case Rate, Share:
 		return "a number"
 	case Networks, Durations, URLs, PingTargets:
 		return "a list of texts in quotes"

@@ -24,6 +24,12 @@ const (
 	FromDefault Source = "default"
 )
 
+// Overrides reports whether s has a higher priority than other.
+func (s Source) Overrides(other Source) bool {
+	sources := []Source{FromFlag, FromEnv, FromFile, FromProfile, FromDefault}
+	return slices.Index(sources, s) < slices.Index(sources, other)
+}
+
 // Value is a setting with its effective text and the origin of that text.
 type Value struct {
 	Setting
@@ -100,7 +106,7 @@ func AddFlags(fs *pflag.FlagSet, names ...string) {
 
 func (s Setting) usage() string {
 	word := map[Kind]string{Folder: "folder", Address: "address", Server: "address", PublicURL: "URL", Database: "URL",
-		Networks: "networks", URLs: "URLs", PingTargets: "targets", Size: "size", Share: "number", Headers: "fields", Collector: "URL", Duration: "time", Durations: "times", Count: "number", Rate: "number", Choice: "word"}[s.Kind]
+		Networks: "networks", URLs: "URLs", Hosts: "hosts", Domains: "hosts", PingTargets: "targets", Size: "size", Share: "number", Headers: "fields", Collector: "URL", Duration: "time", Durations: "times", Count: "number", Rate: "number", Choice: "word"}[s.Kind]
 	if word == "" {
 		word = "text"
 	}
@@ -178,9 +184,8 @@ func (o Options) findNamed(s Setting, env, file map[string]string, path string) 
 	if was.Source == v.Source {
 		return Value{}, nil, fmt.Errorf("%s and %s are the same setting: keep %s", was.name(), v.name(), v.name())
 	}
-	sources := []Source{FromFlag, FromEnv, FromFile, FromProfile, FromDefault}
 	old = []Renamed{{was.name(), Value{Setting: s, Source: was.Source}.name()}}
-	if slices.Index(sources, was.Source) < slices.Index(sources, v.Source) {
+	if was.Source.Overrides(v.Source) {
 		was.Setting = s
 		v = was
 	}

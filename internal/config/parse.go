@@ -40,7 +40,9 @@ func (s Setting) parse(text string) (parsed, error) {
 			err = errors.New("it must be the path of a folder")
 		}
 	case Address:
-		err = checkAddress(text)
+		if text != "" || s.Default != "" {
+			err = checkAddress(text)
+		}
 	case Server:
 		err = checkServer(text)
 	case PublicURL:
@@ -61,6 +63,10 @@ func (s Setting) parse(text string) (parsed, error) {
 		p.rate, err = parseShare(text)
 	case Headers:
 		p.headers, err = parseHeaders(text)
+	case Hosts:
+		err = checkHosts(text)
+	case Domains:
+		err = checkDomains(text)
 	case PingTargets:
 		p.targets, err = announce.ParseTargets(text)
 	case Count:

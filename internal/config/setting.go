@@ -38,6 +38,8 @@ const (
 	Share                   // a number from 0 to 1
 	Headers                 // comma-separated NAME=value: header fields
 	Collector               // http or https URL, or empty
+	Hosts                   // comma-separated hosts, each with or without a port
+	Domains                 // comma-separated hosts; a leading dot means all subdomains
 )
 
 // Setting is one row of the table.
@@ -271,7 +273,7 @@ func riverSettings() []Setting {
 		{Name: "river.host-interval", Kind: Duration, Default: "1s", Min: "0s", Max: "1h",
 			Doc: "Minimum time between the starts of two feed checks on one host.",
 			set: func(c *Config, p parsed) { c.River.HostInterval = p.duration }},
-		{Name: "river.unpaced-hosts", Old: "river.own-hosts", Kind: Text, Default: "",
+		{Name: "river.unpaced-hosts", Old: "river.own-hosts", Kind: Hosts, Default: "",
 			Doc: "Hosts exempt from river.host-interval and river.per-host, separated by commas. * means all hosts.",
 			set: func(c *Config, p parsed) { c.River.UnpacedHosts = p.text }},
 		{Name: "river.keep", Kind: Count, Default: "1000", Min: "10", Max: "1000000",

@@ -34,7 +34,7 @@ func tlsSettings() []Setting {
 		{Name: "tls.acme-directory", Kind: Text, Default: "https://acme-v02.api.letsencrypt.org/directory",
 			Doc: "ACME directory URL of the certificate authority.",
 			set: func(c *Config, p parsed) { c.TLS.ACMEDirectory = p.text }},
-		{Name: "tls.http-listen", Kind: Text, Default: "",
+		{Name: "tls.http-listen", Kind: Address, Default: "",
 			Doc: "Address of an additional listener for plain HTTP, such as :80. It answers ACME challenges, redirects browsers to https, and serves the protocol endpoints for clients without TLS. Only with TLS.",
 			set: func(c *Config, p parsed) { c.TLS.HTTPListen = p.text }},
 	}

@@ -29,7 +29,7 @@ func traceSettings() []Setting {
 		{Name: "trace.sample", Kind: Share, Default: "1",
 			Doc: "Share of the changes to trace, from 0 to 1. Nodes that share a database need the same value.",
 			set: func(c *Config, p parsed) { c.Trace.Sample = p.rate }},
-		{Name: "trace.propagate", Kind: Text, Default: "",
+		{Name: "trace.propagate", Kind: Domains, Default: "",
 			Doc: "Own hosts, separated by commas, that receive the header traceparent with notifications and feed requests. .example.org means all its subdomains, * all hosts. Empty: none.",
 			set: func(c *Config, p parsed) { c.Trace.Propagate = words(p.text) }},
 	}

@@ -47,10 +47,25 @@ func IsDatabaseURL(place string) bool {
 	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
 }
 
+// CheckLocation returns an error if a location is the URL of something else than a PostgreSQL
+// database. The error contains no password.
+func CheckLocation(place string) error {
+	scheme, _, ok := strings.Cut(place, "://")
+	if !ok || IsDatabaseURL(place) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "%s:// is not the scheme of a database: use postgres:// or the name of a folder.", scheme)
+}
+
 // Move copies all data from one store to another and verifies the copy. The source remains
 // unchanged. The destination cannot be opened before the move is complete. If a move is
 // interrupted, run it again; it starts from the beginning. The errors contain instructions.
 func Move(ctx context.Context, o MoveOptions) (_ *Result, err error) {
+	for _, place := range []string{o.From, o.To} {
+		if err := CheckLocation(place); err != nil {
+			return nil, err
+		}
+	}
 	if sameLocation(o.From, o.To) {
 		return nil, fault.New(fault.Invalid, "--from and --to are the same.")
 	}

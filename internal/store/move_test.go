@@ -319,6 +319,19 @@ func TestStoreOfARunningServerCannotBeMoved(t *testing.T) {
 	}
 }
 
+func TestMoveRejectsURLsOfOtherDatabasesWithoutShowingThePassword(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, url := range []string{"postgress://u:secret@h/db", "mysql://u:secret@h/db", "POSTGRES://u:secret@h/db"} {
+		for _, o := range []store.MoveOptions{{From: fullFolder(t, 1), To: url}, {From: url, To: filepath.Join(dir, "to")}} {
+			o.Now = moment
+			if _, err := store.Move(t.Context(), o); fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), "is not the scheme of a database") || strings.Contains(err.Error(), "secret") {
+				t.Errorf("from %s to %s: %v", o.From, o.To, err)
+			}
+		}
+	}
+}
+
 func TestStoreCannotBeOpenedDuringMove(t *testing.T) {
 	t.Parallel()
 	dir, url := fullFolder(t, 5), storetest.Postgres(t)

@@ -100,7 +100,13 @@ func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(read(t, "packaging/monitoring/alerts.yaml")), &rules); err != nil || len(rules.Groups) != 1 {
 		t.Fatalf("%+v, %v", rules, err)
 	}
+	rate := regexp.MustCompile(`sum by \(job\) \(rate\(cloudburst_(\w+)_total\{job="cloudburst"\}\[10m\]\)\)`)
 	for _, r := range rules.Groups[0].Rules {
+		// notifications_total counts only the delivered notifications.
+		if got := rate.ReplaceAllString(r.Expr, "$1"); r.Alert == "CloudburstManyFailures" &&
+			got != "notification_failures > 0.5 * (notification_failures + notifications) and notification_failures + notifications > 1" {
+			t.Errorf("the alert %s does not compare the failures with all notifications: %s", r.Alert, got)
+		}
 		check("the alert "+r.Alert, r.Expr)
 		if r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
 			t.Errorf("the alert %s lacks a label or an annotation: %v %v", r.Alert, r.Labels, r.Annotations)

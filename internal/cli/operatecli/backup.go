@@ -37,6 +37,9 @@ The running server writes the file, with its permissions and on its machine.
 		Example: "  cloudburst backup before-the-upgrade.db\n  cloudburst backup --keep 14 --with-key /backup",
 		Args:    shell.Between(1, 1, "the name of one FILE (with --keep, of a folder)"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if args[0] == "-" {
+				return shell.Usagef("cloudburst backup cannot write to standard output (-): name a file (./- for a file with this name)")
+			}
 			name, err := filepath.Abs(args[0])
 			if err != nil {
 				return fmt.Errorf("making %s an absolute path failed: %w", args[0], err)

@@ -2,6 +2,7 @@ package operatecli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -110,37 +111,42 @@ never opens the data folder itself.`,
 			if err != nil {
 				return err
 			}
-			tried, err := shell.ServerAddresses(e)
+			addr, verify, err := shell.ServerAddress(e)
 			if err != nil {
 				return err
 			}
-			if len(tried) == 0 {
-				tried = []string{e.Config.Admin.Listen}
+			if addr == "" {
+				return errors.New("no server is running")
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), shell.ProbeTimeout)
 			defer cancel()
-			return ready(ctx, shell.BaseURL(tried[0])+"/readyz")
+			header, err := ready(ctx, shell.BaseURL(addr)+"/readyz")
+			if header != nil && verify && !e.Config.SameData(header) {
+				return fmt.Errorf("the server at %s uses other data", addr)
+			}
+			return err
 		},
 	})
 	return c
 }
 
-func ready(ctx context.Context, url string) error {
+// ready requests url and returns the header of the response; nil: there was no response.
+func ready(ctx context.Context, url string) (http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, "GET", url, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := h.Do(req)
 	if err != nil {
-		return fmt.Errorf("no server responds: %w", err)
+		return nil, fmt.Errorf("no server responds: %w", err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1024))
 	if err == nil && res.StatusCode != http.StatusOK {
 		err = fmt.Errorf("the server is not ready: %s", strings.TrimSpace(string(body)))
 	}
-	return err
+	return res.Header, err
 }
 
 func (p *commands) version() *cobra.Command {

@@ -44,6 +44,11 @@ folder; with PostgreSQL the key stays in the data folders of the servers.
 			if from == "" || to == "" {
 				return shell.Usagef("cloudburst migrate needs --from and --to, each a data folder or a URL postgres://…")
 			}
+			for _, place := range []string{from, to} {
+				if err := store.CheckLocation(place); err != nil {
+					return shell.AsUsageError(err)
+				}
+			}
 			bar := shell.NewProgress(p.Err, "")
 			r, err := store.Move(c.Context(), store.MoveOptions{From: from, To: to, Replace: replace, Distribute: distributed, Now: time.Now(), OnProgress: stages(bar)})
 			bar.End()

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/client"
+	"cloudburst/internal/app"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/config"
 )
@@ -29,6 +30,9 @@ profiles; every client that can connect to it controls the server.`,
 			if err != nil {
 				return shell.AsUsageError(err)
 			}
+			if err := app.CheckSettings(e.Config); err != nil {
+				return shell.AsUsageError(err)
+			}
 			log := p.Logger(e.Config.Log)
 			for _, r := range e.Renamed {
 				log.Warn("a setting has a new name; the old name still works", "old", r.Old, "new", r.New)
@@ -48,9 +52,10 @@ func (p *commands) config() *cobra.Command {
 		Use:   "config",
 		Short: "Print all settings with values, meaning and origin",
 		Long: `Prints every setting with its documentation, value and origin, as a TOML file for
---config. The command reads flags, variables and file as serve does; with --running
-it prints the settings of the running server. It hides passwords unless you set
---show-secrets, which has no effect with --running.
+--config. The command reads flags, variables and file as serve does, and fails if serve
+would reject a value, so it checks a file before a restart. With --running it prints the
+settings of the running server. It hides passwords unless you set --show-secrets, which
+has no effect with --running.
 
 Durations are written 250ms, 15s, 2m, 25h or 30d; sizes 500kB, 64MiB or 1.5GiB. An
 empty variable counts as unset. CLOUDBURST_DATABASE_FILE names a file with the
@@ -59,12 +64,18 @@ value of --database.`,
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			e, err := p.LoadConfig(c.Flags())
-			if running && err == nil {
-				e, err = p.running(c)
-				secrets = false
-			}
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
+			case running:
+				secrets = false
+				if e, err = p.running(c); err != nil {
+					return err
+				}
+			default:
+				if err := app.CheckSettings(e.Config); err != nil {
+					return shell.AsUsageError(err)
+				}
 			}
 			if asJSON {
 				return e.WriteJSON(p.Out, secrets)
@@ -72,7 +83,11 @@ value of --database.`,
 			return e.WriteTOML(p.Out, secrets)
 		},
 	}
-	config.AddFlags(c.Flags())
+	var names []string // with the settings of commands, because --running needs --server
+	for _, s := range config.Settings() {
+		names = append(names, s.Name)
+	}
+	config.AddFlags(c.Flags(), names...)
 	c.Flags().BoolVar(&running, "running", false, "print the settings of the running server")
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line: name, value, default, source, origin, env, doc")
 	c.Flags().BoolVar(&secrets, "show-secrets", false, "print passwords")
@@ -84,7 +99,7 @@ func (p *commands) running(c *cobra.Command) (*config.Effective, error) {
 	text, source, origin := map[string]string{}, map[string]string{}, map[string]string{}
 	err := p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 		if !s.Running {
-			return errors.New("no server is running here: start it with \"cloudburst serve\", or name its admin listener with --admin.listen")
+			return errors.New("no server is running here: start it with \"cloudburst serve\", or name its admin listener with --server")
 		}
 		all, err := client.Admin{Client: s.Client}.Config(ctx)
 		for _, one := range all {

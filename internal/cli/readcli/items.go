@@ -42,9 +42,6 @@ Works on the running server, or on the data folder when none runs.`,
 		Example: "  cloudburst items --category News --limit 10\n  cloudburst items --json --search 'feed:example -sponsored' | jq -r .link",
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if q.Limit < 0 {
-				return shell.Usagef("invalid value %d for --limit: must be 0 (all items) or more", q.Limit)
-			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				return p.listItems(ctx, s.River(user), q, asJSON)
 			})

@@ -35,9 +35,6 @@ Works on the running server. On the data folder it shows stored items only.`,
 		Example: "  cloudburst river --category News\n  cloudburst river --json --limit 0 | jq -r .link",
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if q.Limit < 0 {
-				return shell.Usagef("invalid value %d for --limit: must be 0 (only new items) or more", q.Limit)
-			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				w := &riverWatch{p: p, s: s, r: s.River(user), q: q, print: p.riverPrinter(asJSON), seen: map[int64]int64{}}
 				return w.run(ctx, once)

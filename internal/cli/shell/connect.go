@@ -104,59 +104,88 @@ func notAdmin(e *config.Effective, addr string, err error) error {
 	return fmt.Errorf("%s, by default at %s", text, config.Default().Admin.Listen)
 }
 
-// Connect connects to the running server. It tries the address of --server or admin.listen if one
-// is set; otherwise the address in the data folder; otherwise the default address if the data
-// folder is the default. If no server responds, Connect opens the data folder. mayMake allows it to
-// create the data folder.
+// Connect connects to the server at the address that ServerAddress returns. If no server responds
+// there, or one with other data, Connect opens the data folder or the database in this process.
+// mayMake allows it to create the data folder.
 func (p *Shell) Connect(c *cobra.Command, mayMake bool) (*Connection, error) {
 	e, err := p.LoadConfig(c.Flags())
 	if err != nil {
 		return nil, err
 	}
-	tried, err := ServerAddresses(e)
+	addr, verify, err := ServerAddress(e)
 	if err != nil {
 		return nil, err
 	}
-	for _, addr := range tried {
-		s := &Connection{Client: &client.Client{Base: BaseURL(addr), HTTP: &http.Client{Transport: &http.Transport{}}}, Running: true, Where: addr}
+	missing := "no server is running"
+	if addr != "" {
+		h := &probe{Client: &http.Client{Transport: &http.Transport{}}}
 		ctx, cancel := context.WithTimeout(c.Context(), ProbeTimeout)
-		_, err := s.Version(ctx)
+		_, err := (&client.Client{Base: BaseURL(addr), HTTP: h}).Version(ctx)
 		cancel()
 		switch {
-		case err == nil:
-			return s, nil
 		case c.Context().Err() != nil:
 			return nil, c.Context().Err()
+		case verify && h.answer != nil && !e.Config.SameData(h.answer):
+			missing = "the server at " + addr + " uses other data"
+		case err == nil:
+			return &Connection{Client: &client.Client{Base: BaseURL(addr), HTTP: h.Client}, Running: true, Where: addr}, nil
 		case notAdmin(e, addr, err) != nil:
 			return nil, notAdmin(e, addr, err)
-		case !client.IsUnreachable(err) && !errors.Is(err, context.DeadlineExceeded):
+		case !client.IsUnreachable(err) && !errors.Is(err, context.DeadlineExceeded) && (h.answer != nil || !verify):
 			return nil, fmt.Errorf("%s: %w", addr, err)
+		default:
+			missing = "no server responds at " + addr
 		}
 	}
 	// If the user names a server, Connect must not create a data folder at the default location.
 	named := (e.Config.Server != "" || e.Value("admin.listen").Source == config.FromFlag) && e.Value("data").Source == config.FromDefault
-	return p.openFolder(c.Context(), e, tried, mayMake && !named)
+	return p.openFolder(c.Context(), e, missing, mayMake && !named)
 }
 
-// ServerAddresses returns the addresses to try for the admin listener.
-func ServerAddresses(e *config.Effective) ([]string, error) {
-	if e.Config.Server != "" {
-		return []string{e.Config.Server}, nil
+// probe is a client.HTTPClient that stores the header of the last response.
+type probe struct {
+	*http.Client
+	answer http.Header // nil: no response
+}
+
+// Do sends a request.
+func (p *probe) Do(req *http.Request) (*http.Response, error) {
+	res, err := p.Client.Do(req)
+	if err == nil {
+		p.answer = res.Header
 	}
-	if e.Value("admin.listen").Source != config.FromDefault {
-		return []string{e.Config.Admin.Listen}, nil
+	return res, err
+}
+
+// ServerAddress returns the address of the admin listener that a command calls; "": none. If verify
+// is true, the command must only call a server with the same data, see [config.Config.SameData].
+//
+// A server that the user names is called as named, unless a setting of a higher priority names a
+// data folder or a database. admin.listen names a server too if nothing names the data. Otherwise
+// the data decides, and the address only helps to find its server: the server may have crashed and
+// left its address in the folder, and another server may use that address now.
+func ServerAddress(e *config.Effective) (addr string, verify bool, err error) {
+	server, listen, data, database := e.Value("server"), e.Value("admin.listen"), e.Value("data"), e.Value("database")
+	named := data.Source != config.FromDefault || database.Source != config.FromDefault
+	switch {
+	case e.Config.Server != "" && !data.Source.Overrides(server.Source) && !database.Source.Overrides(server.Source):
+		return e.Config.Server, false, nil
+	case listen.Source == config.FromFlag, listen.Source != config.FromDefault && !named:
+		return e.Config.Admin.Listen, false, nil
 	}
 	b, err := os.ReadFile(filepath.Join(e.Config.Data, adminFile))
-	if err == nil {
-		return []string{strings.TrimSpace(string(b))}, nil
+	switch {
+	case err == nil:
+		return strings.TrimSpace(string(b)), true, nil
+	case listen.Source != config.FromDefault:
+		return e.Config.Admin.Listen, true, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", false, fmt.Errorf("cannot read the data folder: %w", err)
+	case named:
+		return "", false, nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot read the data folder: %w", err)
-	}
-	if e.Value("data").Source == config.FromDefault && e.Value("database").Source == config.FromDefault {
-		return []string{e.Config.Admin.Listen}, nil
-	}
-	return nil, nil
+	_, err = os.Stat(e.Config.Data)
+	return e.Config.Admin.Listen, err == nil, nil
 }
 
 // BaseURL converts the address of a listener, or the URL of a server, to the base URL
@@ -185,20 +214,17 @@ func BaseURL(addr string) string {
 type NoFolderError struct{ error }
 
 // openFolder opens the data folder in this process. The process does not listen on the network.
-func (p *Shell) openFolder(ctx context.Context, e *config.Effective, tried []string, mayMake bool) (*Connection, error) {
-	none := "no server is running"
-	if len(tried) > 0 {
-		none = "no server responds at " + strings.Join(tried, " or ")
-	}
+// missing states why this process calls no server.
+func (p *Shell) openFolder(ctx context.Context, e *config.Effective, missing string, mayMake bool) (*Connection, error) {
 	data := e.Config.Data
 	if info, err := os.Stat(data); e.Config.Database == "" && !mayMake && (err != nil || !info.IsDir()) {
-		return nil, NoFolderError{fmt.Errorf("%s, and there is no data folder %s: start a server with \"cloudburst serve\", or name one with --server or --data", none, data)}
+		return nil, NoFolderError{fmt.Errorf("%s, and there is no data folder %s: start a server with \"cloudburst serve\", or name one with --server or --data", missing, data)}
 	}
 	log := slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	app, err := p.Open(ctx, e.Config, log)
 	if err != nil {
 		if isLocked(err) && e.Config.Database == "" {
-			return nil, fmt.Errorf("%s, but another cloudburst process uses the data folder %s: stop it, or name its admin listener with --server", none, data)
+			return nil, fmt.Errorf("%s, but another cloudburst process uses the data folder %s: stop it, or name its admin listener with --server", missing, data)
 		}
 		return nil, err
 	}

@@ -52,8 +52,14 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, errs io.Wr
 	if len(args) > 0 && args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		plainUsage(root)
+	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if help, ok := root.OutOrStdout().(*helpWriter); ok && err == nil {
+		err = help.err
+	}
 	switch {
 	case err == nil:
 		return ExitOK
@@ -81,11 +87,15 @@ func (p *Shell) Root(name, short, long string) *cobra.Command {
 	root := Group(name, short, long)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetIn(p.In)
-	root.SetOut(p.Out)
+	root.SetOut(&helpWriter{w: p.Out})
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return checkLimit(c) }
 	root.SetErr(p.Err)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "no-help"})
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
+			return c.RunE(c, args) // the unknown command is the cause: its flags would be known
+		}
 		if c.HasParent() && c.HasSubCommands() && flagless(c) {
 			return Usagef("%s has no flags: write one of %s before the flags", c.CommandPath(), strings.Join(subcommands(c), ", "))
 		}
@@ -102,7 +112,7 @@ func (p *Shell) LoadConfig(flags *pflag.FlagSet) (*config.Effective, error) {
 		return nil, AsUsageError(err)
 	}
 	renamed := e.Renamed
-	if flags.Lookup("server") != nil && flags.Changed("admin.listen") {
+	if old := flags.Lookup("admin.listen"); old != nil && old.Hidden && old.Changed {
 		renamed = append(renamed, config.Renamed{Old: "--admin.listen", New: "--server"})
 	}
 	if !p.warned {

@@ -61,7 +61,7 @@ var _ hub.Store = (*Store)(nil)
 // one migrates and the others wait. fault.Unavailable means that a later attempt may succeed: the
 // server cannot be reached, or the database is being filled. Every other fault is permanent: the
 // URL, the user, the password, the database name, or a schema that this program cannot use
-// (fault.Conflict if a newer program wrote it).
+// (fault.Unsupported if a newer program wrote it).
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

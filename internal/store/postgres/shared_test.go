@@ -121,7 +121,7 @@ func TestNewerSchemaIsRejected(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), Options{URL: url})
-	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "9999") {
+	if fault.CodeOf(err) != fault.Unsupported || !strings.Contains(err.Error(), "9999") {
 		t.Fatalf("got %v, want an error that names schema 9999", err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 var migrations embed.FS
 
 // Migrate migrates the schema to the newest version that this program knows. It rejects a newer
-// schema with fault.Conflict and leaves it unchanged.
+// schema with fault.Unsupported and leaves it unchanged.
 func Migrate(ctx context.Context, db *sql.DB, kind goose.Dialect, d *Dialect, opts ...goose.ProviderOption) error {
 	steps, err := d.steps()
 	if err != nil {
@@ -35,7 +35,7 @@ func Migrate(ctx context.Context, db *sql.DB, kind goose.Dialect, d *Dialect, op
 		return fmt.Errorf("read the schema version: %w", err)
 	}
 	if have > newest {
-		return fault.New(fault.Conflict, "The database has schema %d, but this program supports only up to %d: a newer cloudburst wrote it. Start that version, or restore an earlier backup.", have, newest)
+		return fault.New(fault.Unsupported, "The database has schema %d, but this program supports only up to %d: a newer cloudburst wrote it. Start that version, or restore an earlier backup.", have, newest)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the schema from version %d to %d: %w", have, newest, err)

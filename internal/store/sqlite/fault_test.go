@@ -431,7 +431,7 @@ func TestNewerSchemaIsRejectedUnchanged(t *testing.T) {
 	}
 	before, err1 := os.ReadFile(s.file)
 	_, err := Open(t.Context(), Options{Dir: dir})
-	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(fault.Message(err), "9999") {
+	if fault.CodeOf(err) != fault.Unsupported || !strings.Contains(fault.Message(err), "9999") {
 		t.Fatalf("got %v, want an error that names schema 9999", err)
 	}
 	after, err2 := os.ReadFile(s.file)

@@ -69,8 +69,8 @@ type Store struct {
 var _ hub.Store = (*Store)(nil)
 
 // Open opens the store of a folder and creates it if it does not exist. It rejects, without
-// changing anything, a folder that another process uses and a schema of a newer program
-// (fault.Conflict), and a damaged file (fault.Unavailable).
+// changing anything, a folder that another process uses (fault.Conflict), a schema of a newer
+// program (fault.Unsupported), and a damaged file (fault.Unavailable).
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -107,8 +107,8 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	}
 	dialect := sqldb.SQLite()
 	s.wdb = pool(file, writing, 1, o.MaxPages)
-	if err := sqldb.Migrate(ctx, s.wdb, goose.DialectSQLite3, dialect); fault.CodeOf(err) == fault.Conflict {
-		return nil, fault.New(fault.Conflict, "%s It is the file %s.", fault.Message(err), file)
+	if err := sqldb.Migrate(ctx, s.wdb, goose.DialectSQLite3, dialect); fault.CodeOf(err) == fault.Unsupported {
+		return nil, fault.New(fault.Unsupported, "%s It is the file %s.", fault.Message(err), file)
 	} else if err != nil {
 		return nil, err
 	}
