@@ -37,10 +37,14 @@ const (
 	maxDepth = 200     // maximum nesting of elements; deeper tags are dropped
 )
 
+// PageRel is the rel of links in the texts of other people on a page: search engines do not follow
+// them, and the linked site learns nothing about the page.
+const PageRel = "nofollow noopener noreferrer ugc"
+
 // Options change what New allows. The zero value behaves like the function HTML.
 type Options struct {
-	// LinkRel is the rel of every link, such as "nofollow noopener noreferrer ugc" on a page. If
-	// LinkRel is empty, links keep the rel of the author.
+	// LinkRel is the rel of every link, such as [PageRel]. If LinkRel is empty, links keep the rel of
+	// the author.
 	LinkRel string
 	// NoClasses drops class attributes, which could match the styles of a page.
 	NoClasses bool

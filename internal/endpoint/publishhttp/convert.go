@@ -146,7 +146,7 @@ func (c *Convert) render(string) render.Options {
 
 // strictHTML returns a function that sanitizes HTML and marks all links as untrusted.
 func strictHTML() func(string) string {
-	return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc"}).HTML
+	return sanitize.New(sanitize.Options{LinkRel: sanitize.PageRel}).HTML
 }
 
 // read returns a feed that is at most a minute old and includes all changes that this server knows

@@ -34,7 +34,7 @@ type Converter struct{ clean *sanitize.Sanitizer }
 
 // NewConverter returns a Converter.
 func NewConverter() *Converter {
-	return &Converter{sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})}
+	return &Converter{sanitize.New(sanitize.Options{LinkRel: sanitize.PageRel, NoClasses: true, NoStyles: true})}
 }
 
 // Content returns the content of an item. All HTML in the result is sanitized.

@@ -107,64 +107,6 @@ func CreateIn(ctx context.Context, dir string, replace bool) (*Whole, error) {
 	return w, nil
 }
 
-// seize locks the destination folder and deletes leftovers of an earlier attempt.
-func seize(dir string, replace bool) (*folderLock, error) {
-	if err := MakeFolder(dir); err != nil {
-		return nil, folderFault(err, dir)
-	}
-	lock, err := lockFolder(dir)
-	if err != nil {
-		return nil, err
-	}
-	if used, err := occupied(dir); err != nil || used && !replace {
-		if err == nil {
-			err = fault.New(fault.Conflict, "The data folder %s already has a database: name another folder, or use --replace, which keeps the old database next to the new one.", dir)
-		}
-		return nil, errors.Join(err, lock.Close())
-	}
-	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(filepath.Join(dir, Incomplete) + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, errors.Join(folderFault(err, dir), lock.Close())
-		}
-	}
-	return lock, nil
-}
-
-// occupied reports whether a folder has a database that is not empty.
-func occupied(dir string) (bool, error) {
-	for _, name := range []string{File, File + "-wal"} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err == nil && info.Size() > 0 {
-			return true, nil
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, folderFault(err, dir)
-		}
-	}
-	return false, nil
-}
-
-// present returns a fault.NotFound if there is no database file.
-func present(file string) error {
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return fault.New(fault.NotFound, "There is no database %s.", file)
-	}
-	if err != nil {
-		return folderFault(err, filepath.Dir(file))
-	}
-	return nil
-}
-
-// complete rejects a folder with an incomplete database.
-func complete(dir string) error {
-	if _, err := os.Lstat(filepath.Join(dir, Incomplete)); err == nil {
-		return fault.New(fault.Unavailable, "A migrate or restore into %s was interrupted: run the same command again. To continue with the previous data, delete the file %s.",
-			dir, filepath.Join(dir, Incomplete))
-	}
-	return nil
-}
-
 func (w *Whole) insert(ctx context.Context, t sqldb.Table, rows [][]any) error {
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {

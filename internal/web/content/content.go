@@ -43,7 +43,7 @@ type Renderer struct {
 // New returns a renderer for pages in the shell s.
 func New(s *shell.Shell, o Options) *Renderer {
 	return &Renderer{Shell: s, Options: o, Sanitizer: sync.OnceValue(func() *sanitize.Sanitizer {
-		return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})
+		return sanitize.New(sanitize.Options{LinkRel: sanitize.PageRel, NoClasses: true, NoStyles: true})
 	})}
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cloudburst/internal/sanitize"
 	"cloudburst/internal/web/shell"
 )
 
@@ -82,7 +83,7 @@ func imageLink(src, alt string, inLink bool) string {
 	if inLink {
 		return "<span>" + html.EscapeString(words) + "</span>"
 	}
-	return `<a class="pic" href="` + html.EscapeString(src) + `" rel="nofollow noopener noreferrer ugc">` + html.EscapeString(words) + "</a>"
+	return `<a class="pic" href="` + html.EscapeString(src) + `" rel="` + sanitize.PageRel + `">` + html.EscapeString(words) + "</a>"
 }
 
 // isPixels reports whether a width or height is a number.

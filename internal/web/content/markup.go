@@ -1,6 +1,10 @@
 package content
 
-import "strings"
+import (
+	"strings"
+
+	"cloudburst/internal/sanitize"
+)
 
 // WithoutMedia rewrites sanitized markup so that the page loads nothing from other servers: images,
 // audio and video become links. Headings move below those of the page, landmark elements are
@@ -199,7 +203,7 @@ func (q *tagRewriter) writeMediaLink(t markupTag) {
 		q.out.WriteString("<span>" + words + "</span>")
 		return
 	}
-	q.out.WriteString(`<a class="pic" href="` + src + `" rel="nofollow noopener noreferrer ugc">` + words + "</a>")
+	q.out.WriteString(`<a class="pic" href="` + src + `" rel="` + sanitize.PageRel + `">` + words + "</a>")
 }
 
 // LastPathPart returns the file name in an escaped URL.
