@@ -92,7 +92,7 @@ type clock struct{ ISO, Exact, Text string }
 func clockOf(t, day time.Time, zone *time.Location, l *locale.Locale) clock {
 	w := shell.NewMoment(t, t)
 	in := t.In(zone)
-	c := clock{w.ISO, w.Exact, in.Format("15:04")}
+	c := clock{w.ISO, w.In(l).Exact, in.Format("15:04")}
 	if y, m, d := day.In(zone).Date(); y != in.Year() || m != in.Month() || d != in.Day() {
 		c.Text = l.Date(in, "2 Jan 15:04")
 	}
