@@ -53,6 +53,8 @@ type App struct {
 	// in DNS. Only tests set it.
 	DialDomain fetch.Dial
 
+	serverID string // random ID of this run; see [config.ServerIDFile]
+
 	cfg   config.Config
 	log   *slog.Logger
 	store hub.Store

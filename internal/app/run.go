@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/heap"
 	"cloudburst/internal/store"
@@ -47,6 +49,7 @@ func (a *App) Run(ctx context.Context) error {
 	if _, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data); err != nil { // return at once: waiting for the database cannot fix a wrong key
 		return err
 	}
+	a.serverID = rand.Text()
 	p := process{a}
 	l, err := p.openListeners(ctx)
 	if err != nil {
@@ -218,20 +221,20 @@ func (a process) lastAnswers(h http.Handler) http.Handler {
 	})
 }
 
-// writeAddresses writes the actual addresses of the listeners to files in the data folder, where
-// commands read them. It returns a function that removes the files.
+// writeAddresses writes the ID of this run and the actual addresses of the listeners to files in the
+// data folder, where commands read them. It returns a function that removes the files.
 func (a process) writeAddresses(pub, adm net.Listener) (func(), error) {
 	if err := os.MkdirAll(a.cfg.Data, 0o700); err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "Cannot create the data folder %s.", a.cfg.Data)
 	}
-	files := map[string]string{AdminAddrFile: adm.Addr().String(), ListenAddrFile: pub.Addr().String()}
+	files := [...][2]string{{config.ServerIDFile, a.serverID}, {AdminAddrFile, adm.Addr().String()}, {ListenAddrFile, pub.Addr().String()}}
 	remove := func() {
-		for name := range files {
-			_ = os.Remove(filepath.Join(a.cfg.Data, name)) // an error does not matter: commands detect that no server answers at the old address
+		for _, f := range files {
+			_ = os.Remove(filepath.Join(a.cfg.Data, f[0])) // an error does not matter: commands detect that no server answers at the old address
 		}
 	}
-	for name, addr := range files {
-		if err := os.WriteFile(filepath.Join(a.cfg.Data, name), []byte(addr+"\n"), 0o600); err != nil {
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(a.cfg.Data, f[0]), []byte(f[1]+"\n"), 0o600); err != nil {
 			remove()
 			return nil, fault.Wrap(fault.Unavailable, err, "Cannot write to the data folder %s.", a.cfg.Data)
 		}

@@ -52,12 +52,12 @@ func checkTLS(c config.TLS) error {
 	return nil
 }
 
-// reportsData returns a handler of the admin listener whose responses name the data of this server.
-// Commands use this to recognize the server of their data folder.
+// reportsData returns a handler of the admin listener whose responses name this server and its
+// database. Commands use this to recognize the server of their data folder.
 func (a process) reportsData(h http.Handler) http.Handler {
-	data := a.cfg.DataHeader()
+	server := a.cfg.ServerHeader(a.serverID)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		maps.Copy(w.Header(), data)
+		maps.Copy(w.Header(), server)
 		h.ServeHTTP(w, r)
 	})
 }

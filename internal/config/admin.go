@@ -1,28 +1,30 @@
 package config
 
 import (
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Private reports whether only this machine can connect to the admin listener.
 func (a Admin) Private() bool { return loopback(a.Listen) }
 
-// Header fields in which the admin listener reports the data of its server.
+// ServerIDFile is the name of a file in the data folder. It contains a random ID of the running
+// server, which the server also sends in each response of its admin listener.
+const ServerIDFile = "server.id"
+
+// Header fields in which the admin listener reports its server and the data of its server.
 const (
-	dataField     = "Cloudburst-Data"     // absolute path of the data folder, escaped as in a URL
+	serverField   = "Cloudburst-Server"   // content of ServerIDFile
 	databaseField = "Cloudburst-Database" // URL of the database without its password; missing: SQLite in the folder
 )
 
-// DataHeader returns the header fields with which the admin listener reports the data folder and
-// the database of its server.
-func (c Config) DataHeader() http.Header {
-	h := http.Header{}
-	if folder, err := filepath.Abs(c.Data); err == nil {
-		h.Set(dataField, url.PathEscape(folder))
-	}
+// ServerHeader returns the header fields by which commands recognize a server with this ID.
+func (c Config) ServerHeader(id string) http.Header {
+	h := http.Header{serverField: {id}}
 	if c.Database != "" {
 		h.Set(databaseField, Redact(c.Database))
 	}
@@ -30,23 +32,29 @@ func (c Config) DataHeader() http.Header {
 }
 
 // SameData reports whether the header of a response comes from the admin listener of a server with
-// the same data as c: with the same database URL if c has a database, otherwise with the same data
-// folder.
+// the same data as c: with the same database if c has one, otherwise the server that runs in the data
+// folder. A server older than this header has no ID in its folder, and counts as the server there.
 func (c Config) SameData(h http.Header) bool {
 	if c.Database != "" {
-		return h.Get(databaseField) == Redact(c.Database)
+		return sameDatabase(h.Get(databaseField), c.Database)
 	}
-	folder, err := url.PathUnescape(h.Get(dataField))
-	if err != nil || folder == "" {
-		return false
+	id, err := os.ReadFile(filepath.Join(c.Data, ServerIDFile))
+	return h.Get(serverField) == strings.TrimSpace(string(id)) && (err == nil || os.IsNotExist(err))
+}
+
+// sameDatabase reports whether two URLs name one database. The password and the options do not count.
+func sameDatabase(a, b string) bool {
+	one, err := url.Parse(a)
+	other, err2 := url.Parse(b)
+	if err != nil || err2 != nil {
+		return a == b
 	}
-	if own, err := filepath.Abs(c.Data); err == nil && own == folder {
-		return true
+	at := func(u *url.URL) string {
+		port := u.Port()
+		if port == "" {
+			port = "5432"
+		}
+		return u.User.Username() + "@" + net.JoinHostPort(strings.ToLower(u.Hostname()), port) + u.Path + "?" + u.Query().Get("host")
 	}
-	one, err := os.Stat(folder)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(c.Data)
-	return err == nil && os.SameFile(one, other)
+	return a != "" && at(one) == at(other)
 }

@@ -50,11 +50,11 @@ func IsDatabaseURL(place string) bool {
 // CheckLocation returns an error if a location is the URL of something else than a PostgreSQL
 // database. The error contains no password.
 func CheckLocation(place string) error {
-	scheme, _, ok := strings.Cut(place, "://")
-	if !ok || IsDatabaseURL(place) {
+	scheme, _, ok := strings.Cut(place, ":")
+	if !ok || len(scheme) < 2 || strings.ContainsAny(scheme, "./ ") || IsDatabaseURL(place) { // "C:" is a drive
 		return nil
 	}
-	return fault.New(fault.Invalid, "%s:// is not the scheme of a database: use postgres:// or the name of a folder.", scheme)
+	return fault.New(fault.Invalid, "%s: is not the scheme of a database: use postgres:// or the name of a folder.", scheme)
 }
 
 // Move copies all data from one store to another and verifies the copy. The source remains

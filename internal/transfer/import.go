@@ -206,6 +206,7 @@ func ownPage(f *feed.Feed, p *author.Post) string {
 	}
 	if site := siteAddress(f); p.Link != "" && (site == "" || hostOf(p.Link) == hostOf(site)) {
 		old, p.Link = p.Link, ""
+		p.Source = strings.ReplaceAll(p.Source, `"`+old+"#", `"#`) // references to a part of the post
 	}
 	return old
 }

@@ -3,6 +3,7 @@ package transfer
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -19,6 +20,7 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 )
 
 // These limits apply to one item, including its comments.
@@ -303,6 +305,7 @@ func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 		text, played = x.expand(e.get("excerpt:encoded"))
 		p.Source = paragraphs(text)
 	}
+	p.Source = x.absolute(p.Source, webURL(e.get("link")))
 	p.Categories = wxrCategories(e)
 	p.Enclosures = x.enclosures(e, p.Source)
 	if !slices.ContainsFunc(p.Enclosures, func(f author.Enclosure) bool { return isPlayed(f.Type) }) {
@@ -312,6 +315,13 @@ func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 		p.Key = "wordpress-" + clip(e.get("wp:post_id"), 40)
 	}
 	return p, ""
+}
+
+// absolute resolves relative references against the former page of a post, or else its site.
+// References to a part of the post stay relative.
+func (x *wxr) absolute(html, page string) string {
+	page = cmp.Or(page, webURL(x.link))
+	return strings.ReplaceAll(href.HTML(html, href.New(page)), `"`+page+"#", `"#`)
 }
 
 // dates prefers the times in GMT. A draft has no times in GMT, only a local time of the blog. Another

@@ -110,16 +110,20 @@ func TestItemsOfPublicRiversKeepTheirIDsWhenItemsArrive(t *testing.T) {
 	}
 }
 
-func TestItemOfPublicRiverKeepsTheURLOfItsFeedAsID(t *testing.T) {
+func TestItemOfPublicRiverKeepsItsLinkAsID(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	one := x.fakeRiver.follow("alice", river.Source{URL: "http://feeds.example/one", About: river.About{Home: "http://www.one.example/"}}, "Mine").SourceID
 	_ = x.fakeRiver.PutCategory(t.Context(), "alice", "Mine", true)
-	for _, guid := range []string{"http://one.example/p", "http://other.example/p", "7"} {
-		x.fakeRiver.arrive(river.Item{SourceID: one, GUID: guid, Content: river.Content{Title: guid}})
+	for _, guid := range []string{"http://one.example/p", "http://other.example/p", "http://one.example/?p=7", "7"} {
+		link := strings.Replace(guid, "?p=", "", 1)
+		x.fakeRiver.arrive(river.Item{SourceID: one, GUID: guid, Content: river.Content{Title: guid, Link: link}})
 	}
+	// Another feed of the site has the same post.
+	two := x.fakeRiver.follow("alice", river.Source{URL: "http://one.example/news"}, "Mine").SourceID
+	x.fakeRiver.arrive(river.Item{SourceID: two, GUID: "http://one.example/p", Content: river.Content{Title: "http://one.example/p", Link: "http://one.example/p"}})
 	got, err := feed.ParseBytes(x.open("/rivers/alice/Mine/feed.rss").Body.Bytes(), nil)
-	if err != nil || len(got.Items) != 3 {
+	if err != nil || len(got.Items) != 4 {
 		t.Fatalf("%+v %v", got, err)
 	}
 	for _, it := range got.Items {

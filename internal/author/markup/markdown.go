@@ -21,12 +21,24 @@ import (
 
 var markdownEngine = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
-		goldmark.WithExtensions(extension.GFM),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithExtensions(extension.Linkify, extension.Table, extension.Strikethrough),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithInlineParsers(util.Prioritized(taskParser{extension.NewTaskCheckBoxParser()}, 0))),
 		// HTML in Markdown is preserved; the result is sanitized afterwards.
 		goldmark.WithRendererOptions(markdown.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(taskBoxes{}, 100))),
 	)
 })
+
+// taskParser reads the box of a task. White space must follow the box: "[x](https://x.com/)" is a link.
+type taskParser struct{ parser.InlineParser }
+
+// Parse implements parser.InlineParser.
+func (p taskParser) Parse(parent ast.Node, block reader.Reader, pc parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	if after := len("[x]"); len(line) > after && !util.IsSpace(line[after]) {
+		return nil
+	}
+	return p.InlineParser.Parse(parent, block, pc)
+}
 
 // taskBoxes renders the boxes of task lists as characters, because sanitized HTML has no form fields.
 type taskBoxes struct{}

@@ -209,6 +209,9 @@ func (p *commands) followLog(ctx context.Context, s *shell.Connection, q client.
 		if e, ok := errors.AsType[*client.Error](err); ok && e.Status < 500 {
 			return err
 		}
+		if ctx.Err() != nil { // the user ends the command
+			return nil
+		}
 		if !pause.Begun() && !errors.Is(err, io.ErrUnexpectedEOF) {
 			fmt.Fprintf(p.Err, "cloudburst: %s; trying again\n", shell.Sentence(err))
 		}

@@ -116,6 +116,7 @@ func (p *Shell) Connect(c *cobra.Command, mayMake bool) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	onlyServer := e.Config.Server != "" && e.Value("data").Source == config.FromDefault && e.Value("database").Source == config.FromDefault
 	missing := "no server is running"
 	if addr != "" {
 		h := &probe{Client: &http.Client{Transport: &http.Transport{}}}
@@ -133,6 +134,8 @@ func (p *Shell) Connect(c *cobra.Command, mayMake bool) (*Connection, error) {
 			return nil, notAdmin(e, addr, err)
 		case !client.IsUnreachable(err) && !errors.Is(err, context.DeadlineExceeded) && (h.answer != nil || !verify):
 			return nil, fmt.Errorf("%s: %w", addr, err)
+		case onlyServer: // the folder at the default location has other data
+			return nil, fmt.Errorf("no server responds at %s: start it, or omit --server", addr)
 		default:
 			missing = "no server responds at " + addr
 		}
@@ -181,6 +184,8 @@ func ServerAddress(e *config.Effective) (addr string, verify bool, err error) {
 		return e.Config.Admin.Listen, true, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", false, fmt.Errorf("cannot read the data folder: %w", err)
+	case database.Source != config.FromDefault:
+		return e.Config.Admin.Listen, true, nil
 	case named:
 		return "", false, nil
 	}

@@ -23,7 +23,7 @@ import (
 func adminListener(t *testing.T, c config.Config) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for name, values := range c.DataHeader() {
+		for name, values := range c.ServerHeader(c.Data) {
 			w.Header()[name] = values
 		}
 		fmt.Fprint(w, `{"version":"1"}`)
@@ -39,8 +39,10 @@ func folder(t *testing.T, addr string) string {
 	if addr == "" {
 		return dir
 	}
-	if err := os.WriteFile(filepath.Join(dir, adminFile), []byte(addr+"\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{adminFile: addr, config.ServerIDFile: dir} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }
@@ -70,8 +72,10 @@ func TestCommandCallsOnlyAServerWithItsData(t *testing.T) {
 	const url = "postgres://u:secret@db.example/hub"
 	mine := t.TempDir()
 	own := adminListener(t, config.Config{Data: mine})
-	if err := os.WriteFile(filepath.Join(mine, adminFile), []byte(own+"\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{adminFile: own, config.ServerIDFile: mine} {
+		if err := os.WriteFile(filepath.Join(mine, name), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	other := adminListener(t, config.Config{Data: t.TempDir()})
 	database := adminListener(t, config.Config{Data: t.TempDir(), Database: url})

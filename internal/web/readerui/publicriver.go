@@ -119,14 +119,9 @@ func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st rive
 		s.Fail(rw, r, err)
 		return
 	}
-	feeds, err := s.River.Subscriptions(r.Context(), river.SubscriptionQuery{Reader: st.Reader, Category: st.Category})
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
 	at := newestChange(list)
 	self := s.BaseURL(r) + st.Root + "/feed." + ext
-	body, _, err := render.Append(nil, s.feedOf(r, st, list, newPublicIDs(s.BaseURL(r)+st.Root, feeds), at), format, &render.Options{Self: self, Updated: at, Generator: &feed.Generator{Name: "Cloudburst", Version: s.Version}})
+	body, _, err := render.Append(nil, s.feedOf(r, st, list, at), format, &render.Options{Self: self, Updated: at, Generator: &feed.Generator{Name: "Cloudburst", Version: s.Version}})
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
@@ -156,12 +151,18 @@ func newestChange(list []river.Entry) (at time.Time) {
 	return at
 }
 
-// feedOf converts a river to a feed whose items have the IDs of ids.
-func (s *riverPages) feedOf(r *http.Request, st riverScope, list []river.Entry, ids publicIDs, at time.Time) *feed.Feed {
+// feedOf converts a river to a feed. Of two items with one ID, which two feeds of a site share, the
+// feed has the newer one.
+func (s *riverPages) feedOf(r *http.Request, st riverScope, list []river.Entry, at time.Time) *feed.Feed {
 	f := &feed.Feed{Title: plain(st.Category), Link: s.BaseURL(r) + st.Root, Subtitle: plain("New items in the category " + st.Category + "."), Items: []feed.Item{}}
 	f.ID, f.Updated = f.Link, feed.Date{UTC: at}
+	seen := map[string]bool{}
 	for i := range list {
-		f.Items = append(f.Items, itemOf(&list[i], ids.of(&list[i])))
+		id := publicID(f.Link, &list[i])
+		if !seen[id] {
+			f.Items = append(f.Items, itemOf(&list[i], id))
+		}
+		seen[id] = true
 	}
 	return f
 }
