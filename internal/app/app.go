@@ -224,7 +224,7 @@ func (a *App) hubOptions() hub.Options {
 		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.ClientRate), HostRate: unlimited(c.HostRate),
 		KeepEvents: a.cfg.Log.Keep, KeepChanges: a.cfg.Changes.Keep, IsOwnURL: a.ownCallback,
 		Ageing: a.cfg.CNWS.DropAfter, MaxContent: int64(ws.MaxContent), NotifyWithoutContent: ws.LargeTopics == "without-content", MaxLease: ws.MaxLease,
-		Topics: ws.Topics, IsOwnTopic: a.ownTopic, Names: a.names.Of, IsPrivate: hosting{a}.privateFeed, Callable: a.callable, Readable: a.readable,
+		Topics: ws.Topics, IsOwnTopic: a.ownTopic, Names: a.spellings, IsPrivate: hosting{a}.privateFeed, Callable: a.callable, Readable: a.readable,
 	}
 }
 

@@ -229,7 +229,7 @@ func TestPingNotifiesSubscriberOfAnotherSpellingOfTheFeed(t *testing.T) {
 	f, s := newFeed(t), newSubscriber(t)
 	usual := f.URL + "/rss.xml"
 	other := strings.Replace(usual, "http://", "HTTP://", 1)
-	for i, c := range []struct{ registered, pinged string }{{other, usual}, {usual, other}} {
+	for i, c := range []struct{ registered, pinged string }{{other, usual}, {usual, other}, {usual, other}} {
 		if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(c.registered, "")); code != 200 || !strings.Contains(body, `success="true"`) {
 			t.Fatalf("pleaseNotify: %d %s", code, body)
 		}

@@ -47,3 +47,13 @@ func (a *App) ownListener(raw string) bool {
 		return strconv.Itoa(int(own.Port())) == port && own.Addr().IsLoopback()
 	})
 }
+
+// spellings returns other URLs of the feed at a URL: those of this server's listeners for its own
+// feeds, and the usual spelling of scheme and host.
+func (a *App) spellings(url string) []string {
+	all := a.names.Of(url)
+	if usual := href.UsualSpelling(url); usual != "" {
+		all = append(all, usual)
+	}
+	return all
+}

@@ -42,6 +42,20 @@ func Port(raw string) string {
 	return port
 }
 
+// UsualSpelling returns a URL with its scheme and host in lowercase and without a default port; "" if
+// it has that spelling, or no host.
+func UsualSpelling(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	origin, path := Origin(url), ""
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		path = rest[i:]
+	}
+	if origin == "" || origin+path == url {
+		return ""
+	}
+	return origin + path
+}
+
 // Origin returns the lowercase scheme, "://" and [HostPort]; "" if raw has no host. It does not
 // allocate for normalized URLs.
 func Origin(raw string) string {

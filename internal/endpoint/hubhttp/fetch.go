@@ -60,28 +60,12 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 	out.Hash, out.Body = sum[:], got.Body
 	out.About = func() hub.About {
 		a := about(got.URL, got.Header, got.Body)
-		if a.Self == "" {
-			a.Self = usualSpelling(what.URL)
+		if a.Self == "" { // then a ping with either spelling reaches the subscribers of both
+			a.Self = webURL(href.UsualSpelling(what.URL))
 		}
 		return a
 	}
 	return out, nil
-}
-
-// usualSpelling returns the URL of a feed with its scheme and host in lowercase and without a default
-// port, or "" if url is spelled like that. It counts as the feed's own URL if the feed declares none:
-// then a ping with either spelling reaches the subscribers of both, and each notification contains
-// the spelling that the subscriber sent.
-func usualSpelling(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	origin, path := href.Origin(url), ""
-	if i := strings.IndexAny(rest, "/?"); i >= 0 {
-		path = rest[i:]
-	}
-	if origin == "" || origin+path == url {
-		return ""
-	}
-	return webURL(origin + path)
 }
 
 // unreadable returns the error for a URL without a response, with the message for unknown clients.
