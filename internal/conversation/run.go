@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -74,23 +73,18 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 // page to which another host redirects is foreign: the redirect does not prove that the author of
 // the reported page wrote the content.
 func (c *Conversation) verified(m *Mention, rules []Rule, content Content, author string, known bool) Action {
-	host := cmp.Or(href.Host(content.FinalURL), m.Host)
+	page := cmp.Or(content.FinalURL, m.Source)
 	content.FinalURL = ""
 	changed := m.Author != author || !m.Content.same(content)
 	content.ReadAt = c.now()
 	m.Content, m.Author, m.Tries, m.DueAt = content, author, 0, time.Time{}
-	m.judge(rules, known, !sameSite(m.Host, host), changed)
+	m.judge(rules, known, href.Site(page) != href.Site(m.Source), changed)
 	final := *m
-	final.Host = host
+	final.Host = href.Host(page)
 	if verdict(rules, &final) == Block {
 		m.State = Rejected
 	}
 	return Keep
-}
-
-// sameSite reports whether two normalized hosts are equal, except for a leading "www.".
-func sameSite(a, b string) bool {
-	return strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.")
 }
 
 // failed schedules the next attempt, or gives up. A page that was read before keeps its content.

@@ -23,6 +23,9 @@ func Host(raw string) string {
 	return host
 }
 
+// Site returns [Host] without a leading "www.", which most sites have with the same pages.
+func Site(raw string) string { return strings.TrimPrefix(Host(raw), "www.") }
+
 // HostPort returns [Host] followed by a colon and the port, unless it is the default port of the
 // scheme.
 func HostPort(raw string) string {
@@ -43,14 +46,14 @@ func Port(raw string) string {
 }
 
 // UsualSpelling returns a URL with its scheme and host in lowercase and without a default port; "" if
-// it has that spelling, or no host.
+// it has that spelling, or no host. It does not allocate for such URLs, because each ping calls it.
 func UsualSpelling(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	origin, path := Origin(url), ""
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
 		path = rest[i:]
 	}
-	if origin == "" || origin+path == url {
+	if origin == "" || strings.HasPrefix(url, origin) && len(origin)+len(path) == len(url) {
 		return ""
 	}
 	return origin + path

@@ -204,15 +204,12 @@ func ownPage(f *feed.Feed, p *author.Post) string {
 	if p.PermaLink {
 		old = webURL(p.GUID)
 	}
-	if site := siteAddress(f); p.Link != "" && (site == "" || hostOf(p.Link) == hostOf(site)) {
+	if site := siteAddress(f); p.Link != "" && (site == "" || href.Site(p.Link) == href.Site(site)) {
 		old, p.Link = p.Link, ""
 		p.Source = strings.ReplaceAll(p.Source, `"`+old+"#", `"#`) // references to a part of the post
 	}
 	return old
 }
-
-// hostOf returns the host of a URL without a leading "www.".
-func hostOf(at string) string { return strings.TrimPrefix(href.Host(at), "www.") }
 
 // tooMany reports whether parsing doc would take far more memory than its size suggests.
 func tooMany(doc []byte) bool {

@@ -1,10 +1,10 @@
 package readerui
 
 import (
-	"net/url"
 	"strconv"
 	"strings"
 
+	"cloudburst/internal/href"
 	"cloudburst/internal/river"
 )
 
@@ -15,17 +15,9 @@ import (
 //
 // spec:cloudburst#public-river-ids
 func publicID(root string, e *river.Entry) string {
-	if host := hostOf(e.GUID); host != "" && e.GUID == e.Link && (host == hostOf(e.Source.URL) || host == hostOf(e.Source.Home)) {
+	site := func(url string) string { return strings.TrimPrefix(href.HostPort(url), "www.") }
+	if own := site(e.GUID); own != "" && e.GUID == e.Link && (own == site(e.Source.URL) || own == site(e.Source.Home)) {
 		return e.GUID
 	}
 	return root + "/item/" + strconv.FormatInt(e.ID, 10)
-}
-
-// hostOf returns the host of a web URL, in lowercase and without "www."; "": s is not a web URL.
-func hostOf(s string) string {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return strings.TrimPrefix(strings.ToLower(u.Host), "www.")
 }

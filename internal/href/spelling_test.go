@@ -1,0 +1,17 @@
+package href
+
+import "testing"
+
+func TestUsualSpellingAllocatesNothingForUsualURLs(t *testing.T) {
+	const usual = "https://example.org/a/long/path/of/a/feed/rss.xml?format=rss"
+	for url, want := range map[string]string{
+		usual: "", "https://example.org:443/a": "https://example.org/a", "HTTP://Example.org?q": "http://example.org?q", "http://example.org": "", "urn:a": "",
+	} {
+		if got := UsualSpelling(url); got != want {
+			t.Errorf("%s: got %q, want %q", url, got, want)
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() { UsualSpelling(usual) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
