@@ -10,7 +10,6 @@ import (
 	"cloudburst/internal/certs"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/hubhttp"
-	"cloudburst/internal/fault"
 	"cloudburst/internal/ownhost"
 )
 
@@ -37,15 +36,12 @@ func (a *App) newFront() (*front, error) {
 	if len(c.Domains) == 0 {
 		files := &certs.Files{Cert: c.Cert, Key: c.Key, Now: a.clock.Now, OnChange: func(err error, read string) {
 			if err != nil {
-				a.log.Error("the changed certificate cannot be used; the previous certificate stays in use", "err", fault.Message(err))
+				a.log.Error("the changed certificate cannot be used; the previous certificate stays in use", "err", err)
 				return
 			}
 			a.log.Info("the changed certificate is in use", "file", read)
 		}}
-		if err := files.Load(); err != nil {
-			return nil, fault.New(fault.Invalid, "%s", fault.Message(err)) // the message contains the cause
-		}
-		return a.entrance(&front{config: certs.Config(files.GetCertificate), files: files}), nil
+		return a.entrance(&front{config: certs.Config(files.GetCertificate), files: files}), files.Load()
 	}
 	key, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	if err != nil {

@@ -48,11 +48,12 @@ func (p converter) convert(ctx context.Context, user string) (converted bool, er
 	if err != nil {
 		return false, err
 	}
-	if same := w.Profile; !same.fill(ProfileOf(parsed)) {
+	channel := ProfileOf(parsed)
+	if copied := w.Profile; !copied.fill(channel) {
 		return true, nil
 	}
 	_, err = p.Store.SetProfile(ctx, user, func(old *Profile) error {
-		old.fill(ProfileOf(parsed))
+		old.fill(channel)
 		return nil
 	})
 	return true, err

@@ -57,7 +57,7 @@ func (f *Files) load(s [2]stamp) error {
 	f.stamp = s
 	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "The certificate %s (tls.cert) and the key %s (tls.key) cannot be used together: %v.", f.Cert, f.Key, err)
+		return fault.New(fault.Invalid, "The certificate %s (tls.cert) and the key %s (tls.key) cannot be used together: %v.", f.Cert, f.Key, err)
 	}
 	f.current = &pair
 	return nil

@@ -1,10 +1,10 @@
 package shell
 
 import (
-	"cloudburst/internal/config"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"cloudburst/internal/config"
 )
 
 // Group returns a command that only has subcommands.
