@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -17,9 +18,9 @@ const (
 )
 
 // cluster measures the cost of an idle node, which polls for work and reads the log of other
-// nodes. It only applies to PostgreSQL, because SQLite allows only one node.
+// nodes. SQLite allows only one node.
 func (m costMeter) cluster(ctx context.Context) error {
-	if m.store != "postgres" {
+	if m.store == onSQLite {
 		return nil
 	}
 	return m.on(ctx, Plan{Feeds: costSmall + m.Size}, func(s *costStage) (err error) {
@@ -49,7 +50,7 @@ func (m costMeter) cluster(ctx context.Context) error {
 		if err := m.tail(w, other, idle); err != nil {
 			return err
 		}
-		conns, err := s.database.number(ctx, `SELECT count(*)::float8 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+		conns, err := s.database.Number(ctx, `SELECT count(*)::float8 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 		if err == nil {
 			m.book.note(m.store+"/node.connections", "", "connections to the database that a node has after some work", 1, []float64{conns / 2})
 		}
@@ -93,11 +94,12 @@ func (m costMeter) hints(w *costServer, other *server, idle idleUse) error {
 		values, total = append(values, max(0, spent)/float64(n)), total+n
 	}
 	m.book.note(m.store+"/hint.cpu", "µs", "another node says that there is something new: this one looks for work, and reads some rows of the log", total, values)
-	if w.database.postmaster != 0 {
-		for i := range values {
-			values[i] *= idle.db / max(1, idle.cpu)
+	for respect, of := range idle.databases(m, w.costStage) {
+		part := slices.Clone(values)
+		for i := range part {
+			part[i] *= of / max(1, idle.cpu)
 		}
-		m.book.note(m.store+"/hint.db-cpu", "µs", "the same: the database's part, as its part of an idle second is", total, values)
+		m.book.note(m.store+"/hint."+respect, "µs", "the same: the database's part, as its part of an idle second is", total, part)
 	}
 	return nil
 }
@@ -105,7 +107,8 @@ func (m costMeter) hints(w *costServer, other *server, idle idleUse) error {
 // tail measures the cost of one log row that another node wrote. Pings fill the log. Then both
 // nodes are idle, and each poll reads all rows of the window again.
 func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
-	var cpu, db []float64
+	var cpu []float64
+	db := map[string][]float64{}
 	total := 0.0
 	for range minRepeats {
 		w.progress.Step(m.store+" tail.row", len(cpu), minRepeats)
@@ -125,12 +128,15 @@ func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 		}
 		// A node polls once per second, so one second costs one read of all rows.
 		cpu = append(cpu, max(0, busy.cpu-idle.cpu)/rows)
-		db = append(db, max(0, busy.db-idle.db)/rows)
+		before := idle.databases(m, w.costStage)
+		for respect, of := range busy.databases(m, w.costStage) {
+			db[respect] = append(db[respect], max(0, of-before[respect])/rows)
+		}
 		total += rows * watchFor.Seconds()
 	}
 	m.book.note(m.store+"/tail.row.cpu", "µs", "one row of the other nodes' log, read once", int(total), cpu)
-	if w.database.postmaster != 0 {
-		m.book.note(m.store+"/tail.row.db-cpu", "µs", "the same: the database's part", int(total), db)
+	for respect, of := range db {
+		m.book.note(m.store+"/tail.row."+respect, "µs", "the same: the database's part", int(total), of)
 	}
 	return nil
 }
@@ -139,7 +145,7 @@ func (m costMeter) tail(w *costServer, other *server, idle idleUse) error {
 // rows.
 func (w *costServer) fill() (float64, error) {
 	const count = `SELECT count(*)::float8 FROM event`
-	before, err := w.database.number(w.ctx, count)
+	before, err := w.database.Number(w.ctx, count)
 	if err != nil {
 		return 0, err
 	}
@@ -149,44 +155,63 @@ func (w *costServer) fill() (float64, error) {
 			return 0, err
 		}
 	}
-	after, err := w.database.number(w.ctx, count)
+	after, err := w.database.Number(w.ctx, count)
 	return after - before, err
 }
 
-// idleUse is the CPU time of one node, and of the database for this node, in µs per second.
-type idleUse struct{ cpu, db float64 }
+// idleUse is the CPU time of one node, and of the database for this node, in µs per second. With
+// Citus, db is the time of the workers.
+type idleUse struct{ cpu, db, coordinator float64 }
+
+// databases returns the CPU times of the databases that are on this machine, by resource.
+func (u idleUse) databases(m costMeter, s *costStage) map[string]float64 {
+	switch {
+	case !s.database.Local():
+		return nil
+	case m.store == onCitus:
+		return map[string]float64{byStore: u.db, byCoordinator: u.coordinator}
+	}
+	return map[string]float64{byStore: u.db}
+}
 
 // watch measures the other node while both nodes are idle. The CPU time of the database is
 // divided by two, for the two nodes.
 func (m costMeter) watch(ctx context.Context, s *costStage, other *server, within time.Duration) (u idleUse, err error) {
 	cpu := other.usage().cpu
-	before, err := s.database.use(ctx)
+	before, coordinatorBefore, err := s.database.Use(ctx)
 	if err == nil {
 		err = pauseFor(ctx, within)
 	}
 	if err != nil {
 		return u, err
 	}
-	after, err := s.database.use(ctx)
+	after, coordinator, err := s.database.Use(ctx)
 	u.cpu = float64((other.usage().cpu - cpu).Microseconds()) / within.Seconds()
-	u.db = float64((after.cpu - before.cpu).Microseconds()) / within.Seconds() / 2
+	u.db = float64((after.CPU - before.CPU).Microseconds()) / within.Seconds() / 2
+	u.coordinator = float64((coordinator.CPU - coordinatorBefore.CPU).Microseconds()) / within.Seconds() / 2
 	return u, err
 }
 
 func (m costMeter) watching(ctx context.Context, s *costStage, other *server, name, what string) (u idleUse, err error) {
-	var cpu, db []float64
+	var cpu, db, coordinator []float64
 	for range minRepeats {
 		s.progress.Step(m.store+" "+name, len(cpu), minRepeats)
 		if u, err = m.watch(ctx, s, other, idleFor); err != nil {
 			return u, err
 		}
-		cpu, db = append(cpu, u.cpu), append(db, u.db)
+		cpu, db, coordinator = append(cpu, u.cpu), append(db, u.db), append(coordinator, u.coordinator)
 	}
-	m.book.note(m.store+"/"+name+".cpu", "µs", what, int(idleFor.Seconds())*minRepeats, cpu)
-	if s.database.postmaster != 0 {
-		m.book.note(m.store+"/"+name+".db-cpu", "µs", what, int(idleFor.Seconds())*minRepeats, db)
+	seconds := int(idleFor.Seconds()) * minRepeats
+	m.book.note(m.store+"/"+name+".cpu", "µs", what, seconds, cpu)
+	u = idleUse{Median(cpu), Median(db), Median(coordinator)}
+	for respect := range u.databases(m, s) {
+		of := db
+		if respect == byCoordinator {
+			of = coordinator
+		}
+		m.book.note(m.store+"/"+name+"."+respect, "µs", what, seconds, of)
 	}
-	return idleUse{Median(cpu), Median(db)}, nil
+	return u, nil
 }
 
 func pauseFor(ctx context.Context, d time.Duration) error {

@@ -45,7 +45,7 @@ func (m costMeter) hub(ctx context.Context) error {
 }
 
 func (m costMeter) pieces(w *costServer) error {
-	notified := []string{byCPU, byStore, bySent, byReceived, byConns, byWrites, byWAL}
+	notified := []string{byCPU, byStore, bySent, byReceived, byConns, byWrites, byWAL, byCoordinator, byCoordinatorWrites, byCoordinatorWAL}
 	for _, p := range []struct {
 		costKind
 		do func() (int, error)
@@ -130,7 +130,7 @@ func (w *costServer) events(m costMeter) error {
 			return 0, err
 		}
 		if w.database != nil {
-			return w.database.number(w.ctx, `SELECT count(*)::float8 FROM event`)
+			return w.database.Number(w.ctx, `SELECT count(*)::float8 FROM event`)
 		}
 		return float64(st.Counts.Events), nil
 	}
@@ -171,11 +171,11 @@ func (w *costServer) rows(m costMeter) error {
 		{"disk.event", "event", "one row of the log on disk, with its indexes"},
 		{"disk.change", "change", "one line of the list of changes on disk, with its indexes"},
 	} {
-		n, err := w.database.number(w.ctx, `SELECT count(*)::float8 FROM `+t.table)
+		n, err := w.database.Number(w.ctx, `SELECT count(*)::float8 FROM `+t.table)
 		if err != nil || n == 0 {
 			return err
 		}
-		size, err := w.database.number(w.ctx, `SELECT pg_total_relation_size('`+t.table+`')::float8`)
+		size, err := w.database.Size(w.ctx, t.table)
 		if err != nil {
 			return err
 		}

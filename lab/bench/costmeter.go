@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cloudburst/lab/database"
 	"context"
 	"math"
 	"os"
@@ -26,7 +27,9 @@ type costUse struct {
 	cpu      time.Duration
 	flow     Flow
 	writes   int64 // database writes as counted by the hub
-	database databaseUse
+	database database.Use
+
+	coordinator database.Use // of a Citus cluster
 }
 
 // use waits until the server has no pending work, and returns the values of the counters.
@@ -39,7 +42,7 @@ func (s *costStage) use(ctx context.Context) (u costUse, err error) {
 	if u.flow, err = s.receiver.flow(); err != nil || s.database == nil {
 		return u, err
 	}
-	u.database, err = s.database.use(ctx)
+	u.database, u.coordinator, err = s.database.Use(ctx)
 	return u, err
 }
 
@@ -59,13 +62,17 @@ const (
 	byConns    = "conns"
 	byWrites   = "writes"
 	byWAL      = "wal"
+	// These are resources of the coordinator of a Citus cluster; the others are sums over its workers.
+	byCoordinator       = "coordinator-cpu"
+	byCoordinatorWrites = "coordinator-writes"
+	byCoordinatorWAL    = "coordinator-wal"
 )
 
 func unitOf(respect string) string {
 	switch respect {
-	case byCPU, byStore:
+	case byCPU, byStore, byCoordinator:
 		return "µs"
-	case bySent, byReceived, byWAL:
+	case bySent, byReceived, byWAL, byCoordinatorWAL:
 		return "B"
 	}
 	return ""
@@ -124,13 +131,18 @@ func (m costMeter) separate(a, b costUse, n float64) map[string]float64 {
 		byConns:    float64(flow.Conns) / n,
 		byWrites:   float64(b.writes-a.writes) / n,
 	}
-	if m.store != "postgres" {
+	if m.store == onSQLite {
 		return of
 	}
-	of[byWrites] = float64(b.database.writes-a.database.writes) / n
-	of[byWAL] = float64(b.database.wal-a.database.wal) / n
-	if b.database.cpu > 0 {
-		of[byStore] = float64((b.database.cpu - a.database.cpu).Microseconds()) / n
+	of[byWrites] = float64(b.database.Writes-a.database.Writes) / n
+	of[byWAL] = float64(b.database.WAL-a.database.WAL) / n
+	if b.database.CPU > 0 {
+		of[byStore] = float64((b.database.CPU - a.database.CPU).Microseconds()) / n
+	}
+	if m.store == onCitus {
+		of[byCoordinator] = float64((b.coordinator.CPU - a.coordinator.CPU).Microseconds()) / n
+		of[byCoordinatorWrites] = float64(b.coordinator.Writes-a.coordinator.Writes) / n
+		of[byCoordinatorWAL] = float64(b.coordinator.WAL-a.coordinator.WAL) / n
 	}
 	return of
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cloudburst/internal/cli/shell"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"cloudburst/internal/cli/shell"
+	"cloudburst/lab/database"
 )
 
 // Costs measures the cost of single operations of the server. It measures the CPU time of the
@@ -20,8 +22,16 @@ type Costs struct {
 	Common                // Hosts, Rounds and Concurrent have no effect
 	For     time.Duration // approximate total duration; at least three repeats run [4 min]
 	Size    int           // base of the number of operations in a repeat; each operation uses a multiple of Size [1,000]
+	Citus   string        // URL of the coordinator of a Citus cluster; "": not measured
 	Command string        // command line of the measurement, for the file
 }
+
+// These are the stores that are measured, and the first parts of the names of their costs.
+const (
+	onSQLite   = "sqlite"
+	onPostgres = "postgres"
+	onCitus    = "citus"
+)
 
 const (
 	minRepeats  = 3
@@ -37,27 +47,32 @@ func costsCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "costs",
-		Short: "What does one ping, one notification, one registration cost?",
-		Long: `Starts real servers on SQLite, and on PostgreSQL where one is given, and measures what
-single things cost them: processor time of the server's process, and of the database's
-processes when they are on this machine; bytes, connections, write transactions and the
-log of the database; memory and disk. "cloudburst-lab simulate" computes with the result.
+		Short: "Measure the cost of one ping, notification and registration",
+		Long: `Starts real servers on SQLite, on PostgreSQL with --database and on a Citus cluster with
+--citus, and measures the cost of single operations: CPU time of the server and, if they
+are on this machine, of the databases; bytes, connections, write transactions and
+write-ahead log; memory and disk. "cloudburst-lab simulate" computes with the result.
 
-With --database the user of that server must be allowed to make databases. Each part
-makes one of its own and removes it. Nothing else should use the server meanwhile.`,
+The user of --database must be allowed to create databases: each part creates one and
+deletes it. --citus names an empty database, whose tables every part replaces; at the end
+they are empty. Nothing else should use the database servers during the measurement.`,
 		Args: cobra.NoArgs,
 	}
 	f := c.Flags()
-	f.DurationVar(&o.For, "for", 4*time.Minute, "how long to measure, about")
-	f.IntVar(&o.Size, "size", 1000, "how large each repeat is")
-	f.StringVar(&o.Database, "database", "", "a PostgreSQL server (postgres://…) to measure with as well")
+	f.DurationVar(&o.For, "for", 4*time.Minute, "approximate duration")
+	f.IntVar(&o.Size, "size", 1000, "base of the number of operations in a repeat")
+	f.StringVar(&o.Database, "database", "", "also measure on this PostgreSQL server (postgres://…)")
+	f.StringVar(&o.Citus, "citus", "", "also measure in this empty database of a Citus coordinator (postgres://…)")
 	f.StringVarP(&file, "output", "o", "", "write the costs to this file, as JSON")
-	f.BoolVar(&asJSON, "json", false, "print JSON in place of a table")
+	f.BoolVar(&asJSON, "json", false, "print JSON instead of a table")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		o.Progress = c.ErrOrStderr()
 		o.Command = fmt.Sprintf("cloudburst-lab bench costs --for %s --size %d", o.For, o.Size)
 		if o.Database != "" {
 			o.Command += " --database postgres://…"
+		}
+		if o.Citus != "" {
+			o.Command += " --citus postgres://…"
 		}
 		costs, err := o.Run(c.Context())
 		if err != nil {
@@ -102,9 +117,12 @@ func (b Costs) Run(ctx context.Context) (*CostFile, error) {
 	b.Hosts, b.Rounds = costHosts, minRepeats
 	begun := time.Now()
 	book := &costBook{file: CostFile{Shape: CostShape, Command: b.Command, At: begun.UTC().Truncate(time.Second), CPU: cpuModel(), Machine: ThisMachine()}}
-	stores := []string{"sqlite"}
+	stores := []string{onSQLite}
 	if b.Database != "" {
-		stores = append(stores, "postgres")
+		stores = append(stores, onPostgres)
+	}
+	if b.Citus != "" {
+		stores = append(stores, onCitus)
 	}
 	each := b.For / time.Duration(costPieces*len(stores))
 	notify := shell.NewProgress(orDiscard(b.Progress), "")
@@ -150,19 +168,23 @@ func (m costMeter) all(ctx context.Context) error {
 // costStage is a stage with its own database.
 type costStage struct {
 	*stage
-	database *costDatabase // nil means that the store is SQLite
+	database *database.Database // nil means that the store is SQLite
 }
 
 // on starts a stage with the receiver plan p, runs part on it and closes the stage.
 func (m costMeter) on(ctx context.Context, p Plan, part func(*costStage) error) (err error) {
 	var s costStage
 	c := m.Common
-	if c.Database = ""; m.store == "postgres" {
-		if s.database, err = makeDatabase(ctx, m.Database); err != nil {
+	if c.Database = ""; m.store != onSQLite {
+		server := m.Database
+		if m.store == onCitus {
+			server = m.Citus
+		}
+		if s.database, err = database.Create(ctx, server, m.store == onCitus); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, s.database.drop()) }()
-		c.Database = s.database.address
+		defer func() { err = errors.Join(err, s.database.Drop()) }()
+		c.Database = s.database.URL
 	}
 	if p.TLS && p.Close {
 		c.Hosts = secureHosts

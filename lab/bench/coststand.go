@@ -70,7 +70,7 @@ func (s *costStage) again(ctx context.Context) error {
 func (m costMeter) noteStored(bytes [][2]float64, subs, topics int) {
 	sub := (bytes[1][0] - bytes[0][0]) / float64(subs)
 	topic := max(0, (bytes[2][0]-bytes[1][0])/float64(topics)-sub)
-	if m.store == "postgres" {
+	if m.store != onSQLite {
 		sub = bytes[2][0] / float64(subs+topics+1)
 		topic = (bytes[2][1] - bytes[1][1]) / float64(topics)
 	}
@@ -93,13 +93,15 @@ func (s *costStage) stored(ctx context.Context) (of [2]float64, err error) {
 		of[0] = float64(info.Size())
 		return of, os.Remove(file)
 	}
-	for i, q := range []string{
-		`SELECT pg_total_relation_size('subscription')::float8`,
-		`SELECT (pg_total_relation_size('topic') + pg_total_relation_size('part') + pg_total_relation_size('alias'))::float8`,
-	} {
-		if of[i], err = s.database.number(ctx, q); err != nil {
+	for _, t := range []struct {
+		table string
+		into  *float64
+	}{{"subscription", &of[0]}, {"topic", &of[1]}, {"part", &of[1]}, {"alias", &of[1]}} {
+		size, err := s.database.Size(ctx, t.table)
+		if err != nil {
 			return of, err
 		}
+		*t.into += size
 	}
 	return of, nil
 }
@@ -181,7 +183,7 @@ func (m costMeter) idle(ctx context.Context, s *costStage, n int) error {
 func (m costMeter) reading(ctx context.Context) (err error) {
 	c := m.Common
 	c.Rounds, c.Hosts = minRepeats, 1
-	if c.Database = ""; m.store == "postgres" {
+	if c.Database = ""; m.store != onSQLite {
 		return nil // every round needs an empty store, so only SQLite is measured
 	}
 	b := Poll{Common: c, Feeds: max(20, m.Size/5), Only: PollReading}

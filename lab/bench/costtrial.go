@@ -31,9 +31,9 @@ func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 	if b.Size < 50 {
 		return t, fmt.Errorf("a trial cannot have the size %d: 50 is the least", b.Size)
 	}
-	m := costMeter{Costs: Costs{Common: b.Common, Size: b.Size}, store: "sqlite", progress: shell.NewProgress(orDiscard(b.Progress), "")}
+	m := costMeter{Costs: Costs{Common: b.Common, Size: b.Size}, store: onSQLite, progress: shell.NewProgress(orDiscard(b.Progress), "")}
 	if b.Database != "" {
-		m.store = "postgres"
+		m.store = onPostgres
 	}
 	changing := b.Size / 10
 	err = m.on(ctx, Plan{Feeds: costSmall + b.Size + changing}, func(s *costStage) error {

@@ -39,8 +39,11 @@ starts no server.
 
   cloudburst-lab simulate                                     the open web
   cloudburst-lab simulate --subscriptions 1e6 --feeds 1e5 --pings 20 --notifications 1000
-  cloudburst-lab bench costs --database postgres://… -o my.json
+  cloudburst-lab bench costs --database postgres://… --citus postgres://… -o my.json
   cloudburst-lab simulate --costs my.json --chart chart.svg   with the costs of your machine
+
+With costs of a Citus cluster, the report states how much of the load one hub on such a
+cluster handles: all its nodes use one coordinator.
 
 If pings, feeds, subscriptions and notifications do not fit together, the report states the
 assumptions. docs/internals/simulation.md describes the model and its limits.

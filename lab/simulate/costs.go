@@ -17,9 +17,14 @@ func Embedded() []byte { return slices.Clone(embedded) }
 
 // Costs contains the costs of single operations from a cost file. Create it with [ReadCosts].
 type Costs struct {
-	File   *bench.CostFile
-	values map[string]float64
+	File *bench.CostFile
+	prices
+	citus *prices // nil: not measured
+	poll  float64 // cost in µs
+}
 
+// prices are the costs on one kind of database.
+type prices struct {
 	unchanged, changed, register, renew, idle, hint, tail price
 	kept, fresh, secureKept, secureFresh, content         price // costs of a notification, by kind of connection and content
 
@@ -29,89 +34,113 @@ type Costs struct {
 	memoryServer, memoryDelivery          float64
 	memoryConnection                      float64
 	databaseConnections                   float64 // database connections of one node
-	poll                                  float64 // cost in µs
 }
 
 // price is the cost of one operation.
 type price struct {
-	cpu, store     float64 // CPU time of a node and of its database in µs
+	cpu            float64 // CPU time of a node in µs
 	sent, received float64 // bytes that a node sends and receives
-	writes, wal    float64
+	databasePrice          // of the database, or of the workers of a Citus cluster
+	coordinator    databasePrice
+}
+
+// databasePrice is the part of an operation that databases do.
+type databasePrice struct{ store, writes, wal float64 } // CPU time in µs, write transactions, and bytes of the write-ahead log
+
+func (p databasePrice) plus(q databasePrice) databasePrice {
+	return databasePrice{p.store + q.store, p.writes + q.writes, p.wal + q.wal}
+}
+
+func (p databasePrice) times(n float64) databasePrice {
+	return databasePrice{p.store * n, p.writes * n, p.wal * n}
 }
 
 func (p price) plus(q price) price {
-	return price{p.cpu + q.cpu, p.store + q.store, p.sent + q.sent, p.received + q.received, p.writes + q.writes, p.wal + q.wal}
+	return price{p.cpu + q.cpu, p.sent + q.sent, p.received + q.received, p.databasePrice.plus(q.databasePrice), p.coordinator.plus(q.coordinator)}
 }
 
 func (p price) times(n float64) price {
-	return price{p.cpu * n, p.store * n, p.sent * n, p.received * n, p.writes * n, p.wal * n}
+	return price{p.cpu * n, p.sent * n, p.received * n, p.databasePrice.times(n), p.coordinator.times(n)}
 }
 
 // ReadCosts parses the output of "bench costs". It returns an error if a required cost is
-// missing, including the costs of PostgreSQL.
+// missing, including the costs of PostgreSQL. The costs of Citus may be missing altogether.
 func ReadCosts(text []byte) (*Costs, error) {
 	f, err := bench.ReadCosts(text)
 	if err != nil {
 		return nil, err
 	}
-	c := &Costs{File: f, values: map[string]float64{}}
+	r := costReader{values: map[string]float64{}}
 	for _, one := range f.Costs {
-		c.values[one.Name] = one.Value
+		r.values[one.Name] = one.Value
 	}
-	var missing []string
-	get := func(name string) float64 {
-		v, ok := c.values[name]
-		if !ok {
-			missing = append(missing, name)
-		}
-		return v
+	c := &Costs{File: f, prices: r.prices("postgres/"), poll: r.get("sqlite/poll.unchanged.cpu")}
+	if slices.ContainsFunc(f.Costs, func(c bench.Cost) bool { return strings.HasPrefix(c.Name, "citus/") }) {
+		p := r.prices("citus/")
+		c.citus = &p
 	}
-	on := func(name string) float64 { return get("postgres/" + name) }
-	c.unchanged, c.changed = c.whole("ping.unchanged", on), c.whole("ping.changed", on)
-	c.register, c.renew = c.whole("register", on), c.whole("renew", on)
-	c.kept = c.whole("notify.rsscloud.kept", on)
-	c.fresh, c.secureKept = c.sent("notify.rsscloud.new", on), c.sent("notify.https.kept", on)
-	c.secureFresh, c.content = c.sent("notify.https.new", on), c.sent("notify.websub.kept", on)
-	for name, p := range map[string]*price{"node.idle": &c.idle, "hint": &c.hint, "tail.row": &c.tail} {
-		p.cpu, p.store = on(name+".cpu"), on(name+".db-cpu")
-	}
-	for name, v := range map[string]*float64{
-		"event.ping": &c.eventPing, "event.change": &c.eventChange, "event.register": &c.eventRegister,
-		"disk.subscription": &c.diskSubscription, "disk.topic": &c.diskTopic, "disk.event": &c.diskEvent, "disk.change": &c.diskChange,
-		"memory.server": &c.memoryServer, "memory.delivery": &c.memoryDelivery, "memory.connection": &c.memoryConnection,
-		"node.connections": &c.databaseConnections,
-	} {
-		*v = on(name)
-	}
-	c.poll = get("sqlite/poll.unchanged.cpu")
-	if len(missing) > 0 {
-		slices.Sort(missing)
-		return nil, fmt.Errorf("the file lacks %s: measure with \"cloudburst-lab bench costs --database postgres://… -o FILE\", PostgreSQL on the same machine",
-			strings.Join(missing, ", "))
+	if len(r.missing) > 0 {
+		slices.Sort(r.missing)
+		return nil, fmt.Errorf("the file lacks %s: measure with \"cloudburst-lab bench costs --database postgres://… -o FILE\", with the databases on the same machine",
+			strings.Join(r.missing, ", "))
 	}
 	return c, nil
 }
 
-func (c *Costs) whole(name string, on func(string) float64) price {
-	p := c.sent(name, on)
-	p.store, p.writes, p.wal = on(name+".db-cpu"), on(name+".writes"), on(name+".wal")
-	return p
+// costReader reads costs by name and collects the names of missing costs.
+type costReader struct {
+	values  map[string]float64
+	missing []string
 }
 
-// sent returns the cost of a notification for a node. The cost for the database is not included,
-// because it does not depend on the protocol.
-func (c *Costs) sent(name string, on func(string) float64) price {
-	return price{cpu: on(name + ".cpu"), sent: on(name + ".sent"), received: on(name + ".received")}
+func (r *costReader) get(name string) float64 {
+	v, ok := r.values[name]
+	if !ok {
+		r.missing = append(r.missing, name)
+	}
+	return v
+}
+
+// prices reads the costs whose names begin with prefix.
+func (r *costReader) prices(prefix string) (p prices) {
+	on := func(name string) float64 { return r.get(prefix + name) }
+	coordinator := func(name string) float64 { return r.values[prefix+name] } // 0 without Citus
+	sent := func(name string) price {
+		return price{cpu: on(name + ".cpu"), sent: on(name + ".sent"), received: on(name + ".received")}
+	}
+	whole := func(name string) price {
+		one := sent(name)
+		one.databasePrice = databasePrice{on(name + ".db-cpu"), on(name + ".writes"), on(name + ".wal")}
+		one.coordinator = databasePrice{coordinator(name + ".coordinator-cpu"), coordinator(name + ".coordinator-writes"), coordinator(name + ".coordinator-wal")}
+		return one
+	}
+	p.unchanged, p.changed = whole("ping.unchanged"), whole("ping.changed")
+	p.register, p.renew, p.kept = whole("register"), whole("renew"), whole("notify.rsscloud.kept")
+	// The cost for the database does not depend on the protocol.
+	p.fresh, p.secureKept = sent("notify.rsscloud.new"), sent("notify.https.kept")
+	p.secureFresh, p.content = sent("notify.https.new"), sent("notify.websub.kept")
+	for name, one := range map[string]*price{"node.idle": &p.idle, "hint": &p.hint, "tail.row": &p.tail} {
+		one.cpu, one.store, one.coordinator.store = on(name+".cpu"), on(name+".db-cpu"), coordinator(name+".coordinator-cpu")
+	}
+	for name, v := range map[string]*float64{
+		"event.ping": &p.eventPing, "event.change": &p.eventChange, "event.register": &p.eventRegister,
+		"disk.subscription": &p.diskSubscription, "disk.topic": &p.diskTopic, "disk.event": &p.diskEvent, "disk.change": &p.diskChange,
+		"memory.server": &p.memoryServer, "memory.delivery": &p.memoryDelivery, "memory.connection": &p.memoryConnection,
+		"node.connections": &p.databaseConnections,
+	} {
+		*v = on(name)
+	}
+	return p
 }
 
 // notification returns the mean cost of a notification for the protocols and connections of a
 // load.
-func (c *Costs) notification(l Load) price {
+func (c *prices) notification(l Load) price {
 	plain := c.kept.times(l.Kept).plus(c.fresh.times(1 - l.Kept))
 	secure := c.secureKept.times(l.Kept).plus(c.secureFresh.times(1 - l.Kept))
 	p := plain.times(1 - l.HTTPS).plus(secure.times(l.HTTPS))
 	more := price{cpu: max(0, c.content.cpu-c.kept.cpu), sent: max(0, c.content.sent-c.kept.sent)}
 	p = p.plus(more.times(l.WebSub))
-	p.store, p.writes, p.wal = c.kept.store, c.kept.writes, c.kept.wal
+	p.databasePrice, p.coordinator = c.kept.databasePrice, c.kept.coordinator
 	return p
 }

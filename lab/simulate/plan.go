@@ -17,7 +17,9 @@ type Plan struct {
 	Shards     int
 	Resources  []Resource // sorted; the first bottleneck is first
 	Hot        []Hot
+	Citus      *Cluster // the same load on one Citus cluster; nil: the costs of Citus were not measured
 	costs      *Costs
+	prices     *prices
 	shape      hub.Shape
 	work       work
 }
@@ -31,7 +33,7 @@ func New(c *Costs, l Load, m Machine) (*Plan, error) {
 	if err := errors.Join(l.check(), m.check()); err != nil {
 		return nil, err
 	}
-	p := &Plan{Machine: m, costs: c, shape: hub.DefaultShape()}
+	p := &Plan{Machine: m, costs: c, prices: &c.prices, shape: hub.DefaultShape()}
 	p.Popularity = l.fit()
 	p.Load = l
 	p.work = p.reckon(l)
@@ -47,6 +49,9 @@ func New(c *Costs, l Load, m Machine) (*Plan, error) {
 	}
 	p.Resources = p.resources()
 	p.Hot = p.hot()
+	if c.citus != nil {
+		p.Citus = p.onCitus()
+	}
 	return p, nil
 }
 
@@ -67,7 +72,7 @@ type work struct {
 const day = 86_400.0
 
 func (p *Plan) reckon(l Load) work {
-	c := p.costs
+	c := p.prices
 	var w work
 	w.notification = c.notification(l)
 	w.renewals = l.Subscriptions * ((1-l.WebSub)/p.shape.Expiry.Seconds() + l.WebSub/p.shape.MaxLease.Seconds())
@@ -76,7 +81,7 @@ func (p *Plan) reckon(l Load) work {
 	w.price = c.unchanged.times(l.Pings - changes).plus(c.changed.times(changes)).
 		plus(w.notification.times(l.Notifications)).
 		plus(c.register.times(w.registrations)).plus(c.renew.times(w.renewals))
-	w.cpu += l.Polled / 3600 * c.poll
+	w.cpu += l.Polled / 3600 * p.costs.poll
 	w.events = (l.Pings-changes)*c.eventPing + changes*c.eventChange + (w.registrations+w.renewals)*c.eventRegister
 	w.notified, w.open = l.Notifications, l.Notifications*l.Answer
 	// A ping needs an incoming connection, and an outgoing connection to read the feed. The model
@@ -89,9 +94,9 @@ func (p *Plan) reckon(l Load) work {
 
 // chatter is the cost of the communication between nodes, for one node and its database.
 type chatter struct {
-	cpu, store float64 // µs per second
-	rows       float64 // log rows that one read returns
-	look       float64 // duration of one read in seconds
+	cpu, store, coordinator float64 // µs per second
+	rows                    float64 // log rows that one read returns
+	look                    float64 // duration of one read in seconds
 }
 
 // hintsEach is the maximum number of hints that a node sends per second. The limit is in
@@ -99,7 +104,7 @@ type chatter struct {
 const hintsEach = 20
 
 func (p *Plan) chatter(n, events float64) chatter {
-	c := p.costs
+	c := p.prices
 	looks := 1 / p.shape.PollInterval.Seconds()
 	hints := math.Min(hintsEach, events/math.Max(1, n)) * math.Max(0, n-1)
 	// A node receives each hint, but it looks for work of one kind only once at a time.
@@ -111,12 +116,28 @@ func (p *Plan) chatter(n, events float64) chatter {
 	done := wanted / (1 + wanted*t.look)
 	t.cpu = c.idle.cpu + received*c.hint.cpu + done*t.rows*c.tail.cpu
 	t.store = c.idle.store + received*c.hint.store + done*t.rows*c.tail.store
+	t.coordinator = c.idle.coordinator.store + received*c.hint.coordinator.store + done*t.rows*c.tail.coordinator.store
 	return t
 }
 
 // nodesFor returns the total number of nodes that k shards need. It returns false if k shards are
 // not enough.
 func (p *Plan) nodesFor(k float64) (float64, bool) {
+	n, ok := p.nodesOfOne(k)
+	if !ok {
+		return 0, false
+	}
+	for _, r := range p.shards(p.work, k, n) {
+		if r.Demand > r.Capacity*p.Machine.Headroom {
+			return 0, false
+		}
+	}
+	return math.Ceil(k*n - 1e-6), true
+}
+
+// nodesOfOne returns the number of nodes of each of k shards, or false if they spend all their time
+// on the communication with each other.
+func (p *Plan) nodesOfOne(k float64) (float64, bool) {
 	m, l, w := p.Machine, p.Load, p.work
 	headroom := m.Headroom
 	n := 1.0 // number of nodes of each shard
@@ -136,10 +157,5 @@ func (p *Plan) nodesFor(k float64) (float64, bool) {
 		}
 		n = next
 	}
-	for _, r := range p.shards(w, k, n) {
-		if r.Demand > r.Capacity*headroom {
-			return 0, false
-		}
-	}
-	return math.Ceil(k*n - 1e-6), true
+	return n, true
 }

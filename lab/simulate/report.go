@@ -48,6 +48,7 @@ func (r *Report) Write(w io.Writer, asJSON bool) error {
 	r.limits(&b)
 	r.hot(&b)
 	r.failures(&b)
+	r.citus(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -111,6 +112,23 @@ func (r *Report) failures(b *strings.Builder) {
 	columns(b, rows)
 }
 
+// citus prints how much of the load one hub on a Citus cluster can handle.
+func (r *Report) citus(b *strings.Builder) {
+	c := r.Plan.Citus
+	if c == nil {
+		return
+	}
+	share, machines := "the whole load", some(c.Nodes, "node", "nodes")+", "+some(c.Workers, "worker", "workers")+" and a coordinator"
+	if c.Share < 1 {
+		share = percent(c.Share) + " of the load"
+	}
+	if c.Share == 0 {
+		fmt.Fprintf(b, "\nOne hub on a Citus cluster cannot handle a thousandth of the load on such machines.\n")
+		return
+	}
+	fmt.Fprintf(b, "\nOne hub on a Citus cluster handles %s with %s; its limit is %s, %s of it in use.\n", share, machines, c.Limit.Name, percent(c.Limit.Used()))
+}
+
 // document returns the report in the form of the JSON document.
 func (r *Report) document() any {
 	type resource struct {
@@ -135,7 +153,8 @@ func (r *Report) document() any {
 		Hot           []Hot
 		Seed          uint64
 		Failures      []backlog
-	}{Load: p.Load, Machine: p.Machine, Popularity: p.Popularity, Costs: p.costs.File.Command, Nodes: p.Nodes, Shards: p.Shards, DiskBytes: p.work.data, Hot: p.Hot, Seed: r.Seed}
+		Citus         *Cluster `json:",omitempty"`
+	}{Citus: p.Citus, Load: p.Load, Machine: p.Machine, Popularity: p.Popularity, Costs: p.costs.File.Command, Nodes: p.Nodes, Shards: p.Shards, DiskBytes: p.work.data, Hot: p.Hot, Seed: r.Seed}
 	for _, x := range p.Resources {
 		d.Resources = append(d.Resources, resource{x, x.Used(), finite(x.Breaks)})
 	}

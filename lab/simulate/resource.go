@@ -8,7 +8,7 @@ import (
 // Resource is a limited resource of the nodes or of the databases.
 type Resource struct {
 	Name     string
-	Of       string  // "node" or "database"
+	Of       string  // "node", "database" or "coordinator"
 	Demand   float64 // demand of one node or database
 	Capacity float64 // capacity of one node or database
 	Unit     string
@@ -45,7 +45,7 @@ const (
 
 // nodes returns the demand of each node, if each of k shards has n nodes.
 func (p *Plan) nodes(w work, l Load, k, n float64) []Resource {
-	m, c, all := p.Machine, p.costs, k*n
+	m, c, all := p.Machine, p.prices, k*n
 	talk := p.chatter(n, w.events/k)
 	toOne := l.Notifications * l.LargestHost
 	return []Resource{
@@ -62,15 +62,9 @@ func (p *Plan) nodes(w work, l Load, k, n float64) []Resource {
 
 // shards returns the demand of each database, if each of k shards has n nodes.
 func (p *Plan) shards(w work, k, n float64) []Resource {
-	m, c := p.Machine, p.costs
+	m, c := p.Machine, p.prices
 	talk := p.chatter(n, w.events/k)
-	// Rows of one feed are not adjacent, so each row that is not in memory needs a read of the
-	// disk.
-	cold := 0.0
-	if w.hot > 0 {
-		cold = math.Max(0, 1-m.Memory*m.Headroom*k/w.hot)
-	}
-	reads := cold * (w.notified + 2*(w.registrations+w.renewals))
+	reads := m.reads(w, k)
 	return []Resource{
 		{Name: dbCPU, Demand: (w.store/k + n*talk.store) / 1e6, Capacity: m.Cores, Unit: "cores"},
 		{Name: dbIOPS, Demand: (w.writes + w.wal/pageBytes + reads) / k, Capacity: m.IOPS, Unit: "1/s"},
@@ -79,6 +73,16 @@ func (p *Plan) shards(w work, k, n float64) []Resource {
 		{Name: dbConns, Demand: n * c.databaseConnections, Capacity: m.DatabaseConns},
 		{Name: nodeLog, Demand: talk.look, Capacity: p.shape.LogWindow.Seconds(), Unit: "s per read"},
 	}
+}
+
+// reads returns the reads per second from the disks of k databases. Rows of one feed are not
+// adjacent, so each row that is not in memory needs a read.
+func (m Machine) reads(w work, k float64) float64 {
+	if w.hot == 0 {
+		return 0
+	}
+	cold := math.Max(0, 1-m.Memory*m.Headroom*k/w.hot)
+	return cold * (w.notified + 2*(w.registrations+w.renewals))
 }
 
 // resources returns all resources of the plan, sorted from the first bottleneck to the last.
