@@ -1,7 +1,9 @@
 package app_test
 
 import (
+	"cloudburst/internal/app"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -167,4 +169,17 @@ func askOnce(client *http.Client, base string, i int) error {
 		err = fmt.Errorf("%s: %.200s", res.Status, body)
 	}
 	return err
+}
+
+func TestStartingServerDeletesOldTemporaryFiles(t *testing.T) {
+	t.Parallel()
+	cfg := conf(t, t.TempDir())
+	left := filepath.Join(cfg.Data, app.TemporaryFolder, "left")
+	if err := errors.Join(os.Mkdir(filepath.Dir(left), 0o700), os.WriteFile(left, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	start(t, cfg)
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("a file of an earlier run is still there: %v", err)
+	}
 }

@@ -57,7 +57,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	defer l.close()
 	a.names.Listen(addrPorts(l.all()...))
-	tidy, err := p.writeAddresses(l.pub, l.adm)
+	tidy, err := p.prepareData(l.pub, l.adm)
 	if err != nil {
 		return err
 	}
@@ -221,11 +221,19 @@ func (a process) lastAnswers(h http.Handler) http.Handler {
 	})
 }
 
-// writeAddresses writes the ID of this run and the actual addresses of the listeners to files in the
-// data folder, where commands read them. It returns a function that removes the files.
-func (a process) writeAddresses(pub, adm net.Listener) (func(), error) {
+// TemporaryFolder is a folder in the data folder. A server deletes its files when it starts.
+const TemporaryFolder = "tmp"
+
+// prepareData empties the folder of temporary files, and writes the ID of this run and the actual
+// addresses of the listeners to files in the data folder, where commands read them. It returns a
+// function that removes the files.
+func (a process) prepareData(pub, adm net.Listener) (func(), error) {
 	if err := os.MkdirAll(a.cfg.Data, 0o700); err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "Cannot create the data folder %s.", a.cfg.Data)
+	}
+	temporary := filepath.Join(a.cfg.Data, TemporaryFolder)
+	if err := errors.Join(os.RemoveAll(temporary), os.Mkdir(temporary, 0o700)); err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "Cannot empty the folder %s of temporary files.", temporary)
 	}
 	files := [...][2]string{{config.ServerIDFile, a.serverID}, {AdminAddrFile, adm.Addr().String()}, {ListenAddrFile, pub.Addr().String()}}
 	remove := func() {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"cloudburst/internal/app"
 	"cloudburst/internal/cli/shell"
@@ -23,9 +24,19 @@ func ServeOn(open func(ctx context.Context, o store.Options) (store.Store, error
 		if err != nil {
 			return err
 		}
+		keepTemporaryFiles(cfg.Data)
 		a := app.New(cfg, log)
 		a.Out, a.Service, a.OpenStore = out, service, open
 		return errors.Join(a.Run(ctx), a.Close())
+	}
+}
+
+// keepTemporaryFiles makes this process create temporary files in the data folder, unless TMPDIR is
+// set. Uploads can be larger than /tmp, which is in memory on many systems.
+func keepTemporaryFiles(data string) {
+	dir, err := filepath.Abs(filepath.Join(data, app.TemporaryFolder))
+	if os.Getenv("TMPDIR") == "" && err == nil {
+		_ = os.Setenv("TMPDIR", dir) // if this fails, the files are in the folder of the system
 	}
 }
 
