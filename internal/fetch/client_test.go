@@ -58,6 +58,8 @@ func TestCompressedResponseBodiesAreDecoded(t *testing.T) {
 		"bare deflate":       {"deflate", string(compressed(t, "flate", []byte(feed))), feed},
 		"brotli":             {"br", string(compressed(t, "br", []byte(feed))), feed},
 		"brotli of nothing":  {"BR", "", ""},
+		"gzip and a line":    {"gzip", string(compressed(t, "gzip", []byte(feed))) + "\r\n", feed},
+		"gzip and <!-- -->":  {"gzip", string(compressed(t, "gzip", []byte(feed))) + "<!-- -->", feed},
 		"gzip of nothing":    {"gzip", "", ""},
 		"deflate of nothing": {"deflate", "", ""},
 	} {

@@ -28,14 +28,11 @@ func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error
 		return nil, wrongCoding(err)
 	}
 	body, err := readAll(io.LimitReader(plain, limit+1))
-	if z, ok := plain.(*gzip.Reader); ok {
-		unpack.Put(z) // reuse the gzip.Reader, which is larger than most bodies
+	if g, ok := plain.(*gzipMembers); ok {
+		unpack.Put(g.Reader) // reuse the gzip.Reader, which is larger than most bodies
 	}
 	if int64(len(body)) > limit || raw.N == 0 {
 		return nil, tooLarge(limit)
-	}
-	if errors.Is(err, gzip.ErrHeader) && len(body) > 0 {
-		err = nil // ignore padding after the last member, as other programs do
 	}
 	if err != nil {
 		return nil, wrongCoding(err)
@@ -74,6 +71,33 @@ func wrongCoding(err error) error {
 	return malformed("body: %w", err)
 }
 
+// gzipMembers reads all members of a gzip stream. Unlike [gzip.Reader], it ignores bytes after a
+// member that do not begin another one, as other programs do: many servers send a line break there.
+type gzipMembers struct {
+	*gzip.Reader // of one member
+	from         *bufio.Reader
+}
+
+func (g *gzipMembers) Read(p []byte) (int, error) {
+	for {
+		n, err := g.Reader.Read(p)
+		if err != io.EOF {
+			return n, err
+		}
+		switch err := g.Reset(g.from); {
+		case err == nil:
+			g.Multistream(false)
+		case errors.Is(err, gzip.ErrHeader), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return n, io.EOF
+		default:
+			return n, err
+		}
+		if n > 0 {
+			return n, nil
+		}
+	}
+}
+
 // decoder undoes one content coding. Lists of several codings are rejected: only decompression
 // bombs use them. It takes gzip readers from the pool unpack.
 func decoder(r io.Reader, codings []string, unpack *sync.Pool) (io.Reader, error) {
@@ -85,10 +109,13 @@ func decoder(r io.Reader, codings []string, unpack *sync.Pool) (io.Reader, error
 		if _, err := b.Peek(1); err == io.EOF {
 			return b, nil // the body is empty
 		}
-		if z, ok := unpack.Get().(*gzip.Reader); ok {
-			return z, z.Reset(b)
+		z, ok := unpack.Get().(*gzip.Reader)
+		if !ok {
+			z = new(gzip.Reader)
 		}
-		return gzip.NewReader(b)
+		err := z.Reset(b)
+		z.Multistream(false)
+		return &gzipMembers{z, b}, err
 	case "deflate":
 		// By the standard, deflate means the zlib format, but many servers send raw deflate data.
 		b := bufio.NewReader(r)
@@ -107,6 +134,9 @@ func decoder(r io.Reader, codings []string, unpack *sync.Pool) (io.Reader, error
 		}
 		return brotli.NewReader(b), nil
 	default:
+		if strings.Contains(coding, ",") {
+			return nil, fmt.Errorf("content coding %.40q: only one coding is accepted", coding)
+		}
 		return nil, fmt.Errorf("content coding %.40q was not requested", coding)
 	}
 }

@@ -41,4 +41,7 @@ func TestAuthorSetsUpdateHintsOnTheFeedPage(t *testing.T) {
 	if w, err := x.posts.Writer(t.Context(), "alice"); err != nil || w.Title != "Strolls" || w.Hints.TTL != 120 {
 		t.Errorf("the other page of the profile has changed the hints: %+v, %v", w.Profile, err)
 	}
+	if rec := x.send("/account/feed/hints", "period", "daily", "base", "2000-01-01T12:00+00:00"); rec.Code != http.StatusSeeOther {
+		t.Errorf("a W3C date without seconds: %d %s", rec.Code, rec.Body)
+	}
 }

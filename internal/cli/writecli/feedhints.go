@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/date"
 )
 
 // hintFlags has the values of the flags of "feed hints".
@@ -100,8 +101,8 @@ func (h *hintFlags) apply(c *cobra.Command, to *client.FeedHints) (changed bool,
 		case "update-base":
 			to.UpdateBase = nil
 			if h.base != "" {
-				at, err := time.Parse(time.RFC3339, h.base)
-				if err != nil {
+				at, ok := date.Parse(h.base)
+				if !ok {
 					return false, shell.Usagef("invalid value %q for --update-base: must be a time such as 2026-01-01T12:00:00Z", h.base)
 				}
 				to.UpdateBase = &at
@@ -111,7 +112,7 @@ func (h *hintFlags) apply(c *cobra.Command, to *client.FeedHints) (changed bool,
 	return changed, nil
 }
 
-// hoursOf parses a list of hours and ranges of hours, such as "0-6,22".
+// hoursOf parses a list of hours and ranges of hours, such as "0-6,12" or "22-3".
 func hoursOf(s string) (hours []int, err error) {
 	for _, part := range listOf(s) {
 		first, last, ranged := strings.Cut(part, "-")
@@ -120,12 +121,13 @@ func hoursOf(s string) (hours []int, err error) {
 		}
 		from, err1 := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
-		if err1 != nil || err2 != nil || from < 0 || to > 23 || from > to {
+		if err1 != nil || err2 != nil || from < 0 || from > 23 || to < 0 || to > 23 {
 			return nil, shell.Usagef("invalid value %q for --skip-hours: must be hours from 0 to 23 or ranges such as 0-5, separated by commas", part)
 		}
-		for hour := from; hour <= to; hour++ {
+		for hour := from; hour != to; hour = (hour + 1) % 24 {
 			hours = append(hours, hour)
 		}
+		hours = append(hours, to)
 	}
 	return hours, nil
 }

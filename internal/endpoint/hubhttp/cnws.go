@@ -170,9 +170,6 @@ func cnwsTexts(a hub.About) (title, text string) {
 	if a.ItemTitle == "" && a.ItemText == "" {
 		return a.Title, ""
 	}
-	if a.ItemTitle == "" {
-		return a.Title, a.ItemText
-	}
 	return a.ItemTitle, a.ItemText
 }
 

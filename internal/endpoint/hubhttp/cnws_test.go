@@ -181,7 +181,7 @@ func TestCNWSNotificationContainsTheChange(t *testing.T) {
 		title, text string
 	}{
 		{hub.About{Title: "Feed", Description: "About it", ItemTitle: "Item", ItemText: "Its text"}, "Item", "Its text"},
-		{hub.About{Title: "Feed", Description: "About it", ItemText: "Its text"}, "Feed", "Its text"},
+		{hub.About{Title: "Feed", Description: "About it", ItemText: "Its text"}, "", "Its text"},
 		{hub.About{Title: "Feed", Description: "About it"}, "Feed", ""},
 		{hub.About{ItemTitle: strings.Repeat("word ", 60)}, strings.TrimSpace(strings.Repeat("word ", 50)) + "…", ""},
 		{hub.About{}, "", ""},

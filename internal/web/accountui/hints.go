@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
+	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/web/shell"
 )
@@ -109,8 +110,8 @@ func (v *hintsView) parse(days []string) (h author.Hints, err error) {
 		h.SkipHours = append(h.SkipHours, number("each hour", hour))
 	}
 	if v.Base != "" {
-		base, e := time.Parse(time.RFC3339, v.Base)
-		if e != nil && err == nil {
+		base, ok := date.Parse(v.Base)
+		if !ok && err == nil {
 			err = fault.New(fault.Invalid, "%q is not a time. Write it as 2026-01-01T12:00:00Z, or leave the field empty.", v.Base)
 		}
 		h.UpdateBase = base
