@@ -16,6 +16,8 @@ func TestNotFeedErrorNamesTheDetectedType(t *testing.T) {
 		{"HTML page", "<!DOCTYPE html><html><head><title>x</title></head></html>", "html", "a web page"},
 		{"HTML without a head", "<p>Hello <b>world</b></p><body>", "html", "a web page"},
 		{"HTML page with a feed link", `<html><head><link rel="alternate" type="application/rss+xml" href="http://a.example/rss"></head></html>`, "html", "it names http://a.example/rss"},
+		{"HTML page that mentions a feed later", "<html><body>" + strings.Repeat("<p>x</p>", 200) + `<rss version="2.0"><channel/></rss></body></html>`, "html", "a web page"},
+		{"HTML page with a similar element", "<html><body><rssfeed/></body></html>", "html", "a web page"},
 		{"JSON", `{"name":"x"}`, "json", "it has no version; its members are name"},
 		{"JSON array", `[1,2]`, "json", "JSON"},
 		{"OPML", `<opml version="2.0"><body/></opml>`, "opml", "list of feeds"},

@@ -12,7 +12,7 @@ func (p *parser) dublinCore(s *slots) bool {
 	case "abstract":
 		return p.dcAbstract(s)
 	case "creator", "author":
-		members(p, func() { p.addPerson(s.authors, p.dcPerson()) })
+		members(p, func() { p.addAuthor(s, p.dcPerson()) })
 	case "contributor":
 		members(p, func() { p.addPerson(s.contributors, p.dcPerson()) })
 	case "publisher":

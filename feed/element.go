@@ -119,7 +119,7 @@ func (p *parser) otherDate(s *slots, of func(*More) *Date, atFeed *Date) bool {
 func (p *parser) corePerson(s *slots) bool {
 	switch p.r.Local {
 	case "author", "managingeditor":
-		p.addAuthor(s.authors, p.person())
+		mergeAuthor(p, s, p.person())
 	case "contributor":
 		p.addPerson(s.contributors, p.person())
 	case "webmaster":

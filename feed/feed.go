@@ -392,3 +392,13 @@ type Problem struct {
 	Message string `json:"message"`         // for people
 	Count   int    `json:"count,omitempty"` // for ProblemMore: number of further problems
 }
+
+// Byline returns the authors of an item: its own authors or, if it has none, those of its source.
+//
+// spec:atom-rfc4287#source-authors
+func (it *Item) Byline() []Person {
+	if len(it.Authors) == 0 && it.Source != nil {
+		return it.Source.Authors
+	}
+	return it.Authors
+}

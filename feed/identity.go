@@ -3,6 +3,8 @@ package feed
 import (
 	"hash/fnv"
 	"strings"
+
+	"cloudburst/internal/href"
 )
 
 // hashed reports whether an ID with this origin is a hash of texts of the item.
@@ -50,11 +52,17 @@ func (p *parser) plainIdentities() []identity {
 	return plain.identities
 }
 
-// FormerID returns the hash that earlier versions used as the ID: they hashed the resolved
-// and sanitized texts instead of the texts as written. It is "" if the ID is not a hash. A
-// program that stores items by ID should also look for FormerID if it does not find ID.
-func (it *Item) FormerID() string {
+// FormerID returns the ID that earlier versions used, "" if it is the same. Instead of the texts as
+// written, they hashed the resolved and sanitized texts, and they resolved a guid that is not a URL
+// against the URL of the feed. base is the Base of the feed. A program that stores items by ID should
+// also look for FormerID if it does not find ID.
+func (it *Item) FormerID(base string) string {
 	switch {
+	case it.IDFrom == FromID:
+		if former := href.New(base).Resolve(it.ID); former != it.ID {
+			return former
+		}
+		return ""
 	case !it.IDFrom.hashed():
 		return ""
 	case it.Title.Value != "" && it.Published.Raw != "":
@@ -65,7 +73,7 @@ func (it *Item) FormerID() string {
 	former := *it
 	former.Items = append([]Item(nil), it.Items...)
 	for i := range former.Items {
-		if id := former.Items[i].FormerID(); id != "" {
+		if id := former.Items[i].FormerID(base); id != "" {
 			former.Items[i].ID = id
 		}
 	}
@@ -78,7 +86,7 @@ func identify(it *Item) {
 	case it.ID != "":
 		it.IDFrom = FromID
 	case it.Link != "":
-		it.ID, it.IDFrom = stableLink(it.Link), FromLink
+		it.ID, it.IDFrom = href.WithoutTracking(it.Link), FromLink
 	case len(it.Enclosures) > 0:
 		it.ID, it.IDFrom = it.Enclosures[0].URL, FromEnclosure
 	case it.Title.Value != "" && it.Published.Raw != "":
@@ -117,8 +125,11 @@ func digest(parts ...string) string {
 	return "hash:" + string(b[:])
 }
 
-// guid reads the guid of an item or the id of Atom. A guid is also the URL of the item unless
-// isPermaLink is false.
+// guid reads the guid of an item or the id of Atom. A guid is a string, so the ID stays the same when the
+// feed moves to another URL. A guid that is a URL is also the URL of the item unless isPermaLink is false.
+// A relative id of Atom, which is invalid, is resolved, as in feedparser.
+//
+// spec:rss20-2003#guid-string
 func (p *parser) guid(s *slots) {
 	perma, given := p.r.Attr("ispermalink")
 	isLink := !given || strings.EqualFold(strings.TrimSpace(perma), "true")
@@ -127,7 +138,7 @@ func (p *parser) guid(s *slots) {
 	if v == "" {
 		return
 	}
-	if isLink {
+	if p.atom {
 		v = p.url(v)
 	}
 	if *s.id != v {
@@ -140,50 +151,13 @@ func (p *parser) guid(s *slots) {
 	}
 }
 
-// linkFromID returns the link of an item that names none: its guid or the id of Atom, if it is a URL;
-// "" for a guid with isPermaLink="false".
-func linkFromID(it *Item, atom bool) string {
-	if (it.PermaLink || atom) && isWeb(it.ID) {
-		return it.ID
-	}
-	return ""
-}
-
-// stableLink returns a link without the query parameters that identify a campaign or a session,
-// because these differ from read to read.
-func stableLink(link string) string {
-	i := strings.IndexByte(link, '?')
-	if i < 0 {
-		return link
-	}
-	query, fragment, _ := strings.Cut(link[i+1:], "#")
-	steady, sep := append(make([]byte, 0, len(link)), link[:i]...), byte('?')
-	for pair := range strings.SplitSeq(query, "&") {
-		name, _, _ := strings.Cut(pair, "=")
-		if !isTracking(strings.ToLower(name[:min(len(name), longestTracking)])) {
-			steady = append(append(steady, sep), pair...)
-			sep = '&'
+// linkFromID sets the link of an item that names none: its guid or the id of Atom, if it is a URL, but
+// not a guid with isPermaLink="false". A relative guid is a link only if isPermaLink is true.
+func linkFromID(p *parser, it *Item) {
+	if it.Link == "" && (it.PermaLink || p.atom && isWeb(it.ID)) {
+		if link := p.url(it.ID); isWeb(link) {
+			it.Link = link
 		}
 	}
-	if fragment != "" {
-		steady = append(append(steady, '#'), fragment...)
-	}
-	return string(steady)
-}
-
-// longestTracking is greater than the length of the name of any tracking parameter, in bytes.
-const longestTracking = 40
-
-// isTracking reports whether a query parameter identifies a campaign or session, not a page.
-func isTracking(name string) bool {
-	if strings.HasPrefix(name, "utm_") || strings.HasPrefix(name, "at_") && len(name) > 5 {
-		return true
-	}
-	switch name {
-	case "fbclid", "gclid", "dclid", "msclkid", "mc_cid", "mc_eid", "igshid", "yclid", "_hsenc", "_hsmi",
-		"phpsessid", "jsessionid", "sessionid", "session_id", "sid", "cmpid", "cid", "ns_mchannel", "ns_campaign", "ns_source",
-		"xtor", "partner", "ref", "ref_src", "feature", "_ga", "rss":
-		return true
-	}
-	return false
+	it.PermaLink = it.PermaLink && isWeb(it.ID)
 }

@@ -76,15 +76,53 @@ func TestFormerItemIDIsTheHashOfTextsWithResolvedURLs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := f.Items[0].FormerID(); got != want || got == f.Items[0].ID {
+		if got := f.Items[0].FormerID(f.Base); got != want || got == f.Items[0].ID {
 			t.Errorf("%s: %s, want %s; the ID is %s", name, got, want, f.Items[0].ID)
 		}
 	}
-	f, err := feed.ParseBytes([]byte(rssItem(`<guid>g</guid>`)), nil)
+	f, err := feed.ParseBytes([]byte(rssItem(`<guid>urn:g</guid>`)), &feed.Options{URL: "http://h.example/feed"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Items[0].FormerID(); got != "" {
+	if got := f.Items[0].FormerID(f.Base); got != "" {
 		t.Errorf("FormerID of an item with an ID is %s", got)
+	}
+}
+
+func TestGUIDIsTheSameAtEachURLOfTheFeed(t *testing.T) {
+	t.Parallel()
+	for doc, want := range map[string]string{
+		rssItem(`<guid>ep-1</guid>`):                     "ep-1",
+		rssItem(`<guid isPermaLink="true">/a/1</guid>`):  "/a/1",
+		rssItem(`<guid isPermaLink="false">ep-1</guid>`): "ep-1",
+		rssItem(`<guid>My article No. 5</guid>`):         "My article No. 5",
+		rssItem(`<guid>http://o.example/1</guid>`):       "http://o.example/1",
+	} {
+		for _, url := range []string{"", "http://h.example/feed", "https://o.example/b/feed"} {
+			f, err := feed.ParseBytes([]byte(doc), &feed.Options{URL: url})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if it := f.Items[0]; it.ID != want || it.IDFrom != feed.FromID || it.PermaLink != strings.HasPrefix(it.ID, "http") && !strings.Contains(doc, "false") {
+				t.Errorf("%s at %s: ID %s from %s, permalink %v", doc, url, it.ID, it.IDFrom, it.PermaLink)
+			}
+		}
+	}
+}
+
+func TestFormerIDOfARelativeGUIDIsTheResolvedURL(t *testing.T) {
+	t.Parallel()
+	for doc, want := range map[string]string{
+		rssItem(`<guid>ep-1</guid>`): "http://h.example/d/ep-1",
+		`<rss version="2.0" xml:base="http://b.example/x/"><channel><item><guid>ep-1</guid></item></channel></rss>`: "http://b.example/x/ep-1",
+		rssItem(`<guid>http://o.example/1</guid>`): "",
+	} {
+		f, err := feed.ParseBytes([]byte(doc), &feed.Options{URL: "http://h.example/d/feed"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Items[0].FormerID(f.Base); got != want {
+			t.Errorf("%s: %s, want %s", doc, got, want)
+		}
 	}
 }

@@ -60,6 +60,9 @@ func (p *parser) itemBody() {
 		}
 	}
 	p.each(func() { p.element(s) })
+	if p.item.Link == "" && s.names.id == "rdf:about" && isWeb(p.item.ID) {
+		p.item.Link = p.item.ID
+	}
 	p.itemDone()
 }
 
@@ -84,9 +87,7 @@ func (p *parser) nestedItem() {
 func (p *parser) itemDone() {
 	it := p.item
 	p.dropHalfPoint()
-	if it.Link == "" {
-		it.Link = linkFromID(it, p.atom)
-	}
+	linkFromID(p, it)
 	resolveAgain(p, it)
 	if it.More != nil && it.More.empty() {
 		it.More = nil

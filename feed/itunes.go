@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,7 +64,11 @@ func (p *parser) itunesText(it *ITunes, s *slots) bool {
 	case "author":
 		who := p.person()
 		it.Author = who.line()
-		p.addPerson(s.authors, who)
+		if n := len(*s.authors); !slices.ContainsFunc((*s.authors)[:min(n, 100)], who.same) {
+			if p.addPerson(s.authors, who); len(*s.authors) > n {
+				s.podcaster = n + 1
+			}
+		}
 	case "subtitle":
 		depth := p.r.Depth()
 		t := p.construct(plainText)

@@ -220,6 +220,26 @@ func TestParserStopsReadingAtTheByteLimit(t *testing.T) {
 	}
 }
 
+func TestDocumentBeyondTheByteLimitIsNotTruncated(t *testing.T) {
+	t.Parallel()
+	for _, doc := range []string{
+		`<rss version="2.0"><channel><title>T</title><item><title>1</title><description><![CDATA[<p>two &amp; three</p>]]></description><!-- a <b> --><enclosure url="a" length='1'/>&amp;x</item></channel></rss>`,
+		`{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[{"id":"1","content_text":"one"},{"id":"2","content_text":"two"}]}`,
+	} {
+		for n := 60; n < len(doc); n++ {
+			f, err := feed.ParseBytes([]byte(doc), &feed.Options{Limits: feed.Limits{Bytes: n}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range f.Problems {
+				if p.Kind != feed.ProblemLimit && p.Kind != feed.ProblemValue && p.Kind != feed.ProblemMissing {
+					t.Errorf("%s: problem %s, %s", doc[:n], p.Kind, p.Message)
+				}
+			}
+		}
+	}
+}
+
 // counter counts the bytes that are read.
 type counter struct {
 	r io.Reader

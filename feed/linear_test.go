@@ -55,6 +55,14 @@ func hostileMarkup() []hostile {
 		{"deep nesting in XHTML", 300_000, many(inXHTML, "<b>", "")},
 		{"deep nesting in a title", 300_000, many(inItem+"<title>", "<b>", "")},
 		{"deep nesting of known elements", 150_000, many("", "<rss><channel><item>", "")},
+		{"items in unclosed extensions", 150_000, many(inRSS, "<x:a><item>", "")},
+		{"items in unclosed extensions before a comment", 150_000, func(n int) string {
+			return inRSS + strings.Repeat("<x:a><item>", n/100) + "<!--" + strings.Repeat("x", 10*n) + "-->"
+		}},
+		{"items in one extension", 300_000, many(inItem+"<x:a>", "<item></item>", "</x:a></item>")},
+		{"items without > in an extension", 150_000, many(inRSS, "<x:a><item ", "")},
+		{"bases in XHTML", 200_000, many(inXHTML, `<a xml:base="b/" href="c">`, "")},
+		{"bases of empty elements in XHTML", 200_000, many(inXHTML, `<a xml:base="b/" href="c"/>`, "")},
 		{"stray end tags", 300_000, many(inItem, "</b>", "")},
 		{"end tags that close other elements", 150_000, many(inItem, "<a><b></a>", "")},
 		{"attributes of one element", 1_200_000, each(inItem+"<x ", `a%d="v" `, "/></item>")},

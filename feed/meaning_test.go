@@ -67,6 +67,9 @@ func textMeanings() []meaning {
 		{"escaped XML stays text", atomEntry(`<content type="text/xml">&lt;a/&gt;</content>`), contents, []string{"text/xml <a/>"}},
 		{"XML content stays markup", atomEntry(`<content type="application/xml"><a xmlns="urn:a"><b/></a></content>`), contents, []string{`application/xml <a xmlns="urn:a"><b/></a>`}},
 		{"double UTF-8 encoding is repaired", rssItem("<title>caf\u00c3\u00a9</title>"), titleOf, "caf\u00e9"},
+		{"double encoding in references is repaired", rssItem("<description>&acirc;&#128;&brvbar;</description>"), summaryOf, "…"},
+		{"double encoding in numeric references is repaired", rssItem("<description>&#226;&#128;&#166;</description>"), summaryOf, "…"},
+		{"references to accented characters are not double encoding", rssItem("<title>&Atilde;&copy;</title><description>&eacute;</description>"), titleOf, "Ã©"},
 		{"two accented characters are not double encoding", rssItem("<title>caf\u00e9\u00bb</title>"), titleOf, "caf\u00e9\u00bb"},
 		{"a second description is the content", rssItem(`<description>a</description><description>b</description>`), contents, []string{"text/plain b"}},
 		{"a second description with markup is HTML content", rssItem(`<description>a</description><description>b&lt;br&gt;</description>`), contents, []string{"text/html b<br>"}},
@@ -96,6 +99,10 @@ func linkMeanings() []meaning {
 		{"base without the prefix xml", rssItem(`<description base="http://o.example/x/">&lt;img src="i"&gt;</description>`), summaryOf, `<img src="http://o.example/x/i">`},
 		{"an Atom id that is a URL is the link", atomEntry(`<id>http://o.example/1</id><link rel="self" href="s"/>`), link, "http://o.example/1"},
 		{"an RSS id that is a URL is the link", rssItem(`<id>http://o.example/1</id>`), link, "http://o.example/1"},
+		{"rdf:about that is a URL is the link", `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel/><item rdf:about="http://o.example/1"/></rdf:RDF>`, link, "http://o.example/1"},
+		{"link has precedence over rdf:about", `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel/><item rdf:about="http://o.example/1"><link>http://o.example/2</link></item></rdf:RDF>`, link, "http://o.example/2"},
+		{"guid that is not a URL is not the link", rssItem(`<guid>Article 5</guid>`), link, ""},
+		{"relative guid that is declared as a URL is the link", rssItem(`<guid isPermaLink="true">a/5</guid>`), link, "http://h.example/d/a/5"},
 		{"URL scheme in uppercase", rssItem(`<guid>HTTP://O.example/1</guid>`), link, "HTTP://O.example/1"},
 		{"link of type html", rssItem(`<link href="p" type="html"/>`), link, "http://h.example/d/p"},
 		{"link type with a charset", atomEntry(`<link href="p" type="text/html; charset=utf-8"/><id>http://o.example/1</id>`), link, "http://h.example/d/p"},
@@ -116,6 +123,7 @@ func linkMeanings() []meaning {
 
 func personMeanings() []meaning {
 	authors := func(f *feed.Feed) any { return f.Items[0].Authors }
+	const dc = `<dc:creator>A</dc:creator>`
 	return []meaning{
 		{"author image in the form of Blogger", atomEntry(`<author><name>A</name><gd:image xmlns:gd="http://schemas.google.com/g/2005" rel="x" width="16" src="//h.example/a.png"/></author>`),
 			func(f *feed.Feed) any { return f.Items[0].Authors }, []feed.Person{{Name: "A", Avatar: "http://h.example/a.png"}}},
@@ -132,6 +140,12 @@ func personMeanings() []meaning {
 			authors, []feed.Person{{Name: "Ada Holm"}, {Name: "Bo Ek"}}},
 		{"mail address in brackets", rssItem(`<author>A [a@b.example]</author>`), authors, []feed.Person{{Name: "A", Email: "a@b.example", Raw: "A [a@b.example]"}}},
 		{"child elements have precedence over text", rssItem(`<author>x <name>N</name> y</author>`), authors, []feed.Person{{Name: "N"}}},
+		{"itunes:author repeats dc:creator", rssItem(dc + `<itunes:author>A</itunes:author>`), authors, []feed.Person{{Name: "A"}}},
+		{"dc:creator repeats itunes:author", rssItem(`<itunes:author>A</itunes:author>` + dc + dc), authors, []feed.Person{{Name: "A"}, {Name: "A"}}},
+		{"author repeats itunes:author with an address", rssItem(`<itunes:author>A</itunes:author><author>a@b.example (A)</author>`), authors, []feed.Person{{Name: "A", Email: "a@b.example", Raw: "a@b.example (A)"}}},
+		{"itunes:author repeats an author of Atom", atomEntry(`<author><name>A</name></author><author><name>B</name></author><itunes:author>A</itunes:author>`), authors, []feed.Person{{Name: "A"}, {Name: "B"}}},
+		{"itunes:author with another address", rssItem(`<author>a@b.example (A)</author><itunes:author>o@b.example (A)</itunes:author>`), func(f *feed.Feed) any { return len(f.Items[0].Authors) }, 2},
+		{"atom:author repeats dc:creator", rssItem(dc + `<atom:author><atom:name>A</atom:name></atom:author>`), authors, []feed.Person{{Name: "A"}}},
 		{"itunes:author with child elements", rssItem(`<itunes:author><name>N</name><email>n@b.example</email></itunes:author>`), func(f *feed.Feed) any { return f.Items[0].ITunes.Author }, "N (n@b.example)"},
 	}
 }
@@ -195,6 +209,9 @@ func baseMeanings() []meaning {
 	const img, page = `&lt;img src="i"&gt; &lt;a href="#n"&gt;`, `<link>https://o.example/p/1/</link>`
 	const onPage, inFeed = `<img src="https://o.example/p/1/i"> <a href="https://o.example/p/1/#n">`, `<img src="http://h.example/d/i"> <a href="http://h.example/d/feed#n">`
 	content := func(f *feed.Feed) any { return f.Items[0].Content[0].Value }
+	xhtml := func(markup string) string {
+		return atomEntry(`<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">` + markup + `</div></content>`)
+	}
 	json := func(item string) string {
 		return `{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[{"id":"1","content_html":"<img src='i'>",` + item + `}]}`
 	}
@@ -214,6 +231,10 @@ func baseMeanings() []meaning {
 			func(f *feed.Feed) any { return []string{f.Items[0].Summary.Value, f.Items[0].Items[0].Summary.Value} },
 			[]string{onPage, strings.ReplaceAll(onPage, "/p/1/", "/p/2/")}},
 		{"entry of Atom", atomEntry(`<link href="https://o.example/p/1/"/><content type="html">` + img + `</content>`), content, inFeed},
+		{"xml:base inside XHTML", xhtml(`<p xml:base="/g/"><img src="h"/><b xml:base="k/"><a href="l">m</a></b><a href="n">o</a></p><a href="p">q</a>`), content,
+			`<p xml:base="/g/"><img src="http://h.example/g/h"/><b xml:base="k/"><a href="http://h.example/g/k/l">m</a></b><a href="http://h.example/g/n">o</a></p><a href="http://h.example/d/p">q</a>`},
+		{"xml:base on an empty element", xhtml(`<img xml:base="/g/" src="h"/><img src="i"/>`), content, `<img xml:base="/g/" src="http://h.example/g/h"/><img src="http://h.example/d/i"/>`},
+		{"xml:base in escaped HTML is an attribute without meaning", atomEntry(`<content type="html">&lt;p xml:base="/g/">&lt;img src="h"></content>`), content, `<p xml:base="/g/"><img src="http://h.example/d/h">`},
 		{"item of RDF", `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel/><item>` + page + `<description>` + img + `</description></item></rdf:RDF>`, summaryOf, onPage},
 		{"item of JSON Feed", json(`"url":"https://o.example/p/1/"`), content, `<img src='https://o.example/p/1/i'>`},
 		{"item of JSON Feed without a page", json(`"external_url":"https://o.example/p/1/"`), content, `<img src='http://h.example/d/i'>`},

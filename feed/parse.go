@@ -77,12 +77,12 @@ func ParseBytes(doc []byte, o *Options) (*Feed, error) {
 	if n := encoded(p.o.Limits.Bytes); n >= 0 && len(doc) > n {
 		doc = doc[:n]
 	}
-	if looks := magic(doc); looks != "" {
+	if looks := charset.FileType(doc); looks != "" {
 		return nil, &NotFeedError{Looks: looks}
 	}
 	text := charset.Decode(doc, p.header("Content-Type"))
 	p.f.Encoding = text.Name
-	p.binary = (text.Name == "utf-8" || !strings.HasPrefix(text.Name, "utf-")) && looksBinary(doc)
+	p.binary = (text.Name == "utf-8" || !strings.HasPrefix(text.Name, "utf-")) && charset.IsBinary(doc)
 	for _, w := range text.Problems {
 		p.problemAt(w.Kind, w.Line, "", w.Message)
 	}
@@ -147,6 +147,7 @@ type parser struct {
 	budget      budget
 	dates       dateOrder
 	text        string      // the document
+	whole       int         // length of the complete part of text, if the limit of bytes cut it; 0: it did not
 	doubled     *bool       // whether the document was encoded twice; nil: not checked yet
 	tagsOf      *[]Category // the list for which the map tags was made
 	tags        map[Category]struct{}
@@ -174,6 +175,7 @@ func (p *parser) document(text string) error {
 	if len(text) > p.o.Limits.Bytes {
 		p.problem(ProblemLimit, 0, "The document is longer than "+strconv.Itoa(p.o.Limits.Bytes)+" bytes; only its beginning is read.")
 		text = text[:cut(text, p.o.Limits.Bytes)]
+		p.whole = max(1, wholeLen(text))
 	}
 	p.within(len(text))
 	p.text = text
@@ -190,6 +192,18 @@ func (p *parser) document(text string) error {
 	return p.xml(text)
 }
 
+// wholeLen returns the length of the part of a cut document that precedes an incomplete tag, text,
+// comment or CDATA section at its end.
+func wholeLen(text string) int {
+	n := strings.LastIndexByte(text, '>') + 1
+	for _, c := range [...][2]string{{"<!--", "-->"}, {"<![CDATA[", "]]>"}} {
+		if i := strings.LastIndex(text, c[0]); i >= 0 && !strings.Contains(text[i:], c[1]) {
+			n = min(n, i)
+		}
+	}
+	return n
+}
+
 // cut returns the last start of a character at or before n.
 func cut(s string, n int) int {
 	for n > 0 && s[n]&0xc0 == 0x80 {
@@ -201,19 +215,22 @@ func cut(s string, n int) int {
 // xml finds the root element and calls the reader of its format.
 func (p *parser) xml(text string) error {
 	p.r = scan.New(text, scan.Options{
-		Depth: p.o.Limits.Depth, Attributes: p.o.Limits.Attributes,
+		Depth: p.o.Limits.Depth, Attributes: p.o.Limits.Attributes, Cut: p.whole,
 		Space: p.space, Closes: closes, Problem: p.scanned,
 	})
 	if lang := p.header("Content-Language"); lang != "" && !strings.Contains(lang, ",") {
 		p.f.Language = strings.ReplaceAll(strings.TrimSpace(lang), "_", "-")
 		p.r.SetDefaultLang(p.f.Language)
 	}
-	root := ""
+	root, wrapped := "", false
 	for {
 		switch p.next() {
 		case scan.Start:
 			if root == "" {
 				root = p.r.Local
+				if wrapped = root == "html" && wrapsFeed(text); wrapped {
+					p.problem(ProblemJunk, p.r.Offset(), "The feed is inside a web page; the page around it is skipped.")
+				}
 			}
 			if read := p.format(); read != nil {
 				if lang := p.r.Lang(); lang != "" {
@@ -224,11 +241,14 @@ func (p *parser) xml(text string) error {
 				if p.foreign {
 					return p.notFeed(text, "rdf:RDF")
 				}
+				if wrapped && len(p.f.Items) == 0 { // an example in a page or a script
+					return p.notFeed(text, "html")
+				}
 				for !p.stopped && p.r.Next() != scan.EOF { // report text after the end
 				}
 				return nil
 			}
-			if p.r.Depth() > 3 || looksLikeHTMLRoot(p.r.Name) { // soap:Body is not the body of HTML
+			if !wrapped && (p.r.Depth() > 3 || looksLikeHTMLRoot(p.r.Name)) { // soap:Body is not the body of HTML
 				return p.notFeed(text, root)
 			}
 		case scan.EOF:
@@ -332,6 +352,9 @@ func (p *parser) scanned(kind string, offset int, message string) (more bool) {
 }
 
 func (p *parser) problemAt(kind string, line int, path, message string) {
+	if kind == ProblemTruncated && p.whole > 0 {
+		return
+	}
 	if !p.wanted(kind) {
 		p.unreported++
 		return

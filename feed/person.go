@@ -3,10 +3,9 @@ package feed
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"cloudburst/internal/scan"
+	"cloudburst/internal/text"
 )
 
 // person reads a person: child elements in Atom, or one line in RSS.
@@ -130,14 +129,25 @@ func (p *parser) addPerson(to *[]Person, who Person) {
 	*to = p.people.add(*to, who)
 }
 
-// addAuthor adds an author. RSS documents often name an author in author or dc:creator and then
-// repeat the author, with a URL or other data, in atom:author: both elements then mean the same
-// person.
-func (p *parser) addAuthor(to *[]Person, who Person) {
-	if to != nil && len(*to) > 0 && p.f.Format == RSS && who.Name != "" {
-		last := &(*to)[len(*to)-1]
-		more := who.URL != "" || who.Extension != nil && last.Extension == nil
-		if more && last.URL == "" && last.Name == who.Name && (last.Email == "" || last.Email == who.Email) {
+// addAuthor adds an author, who may be the person that itunes:author already named.
+func (p *parser) addAuthor(s *slots, who Person) {
+	if n := s.podcaster; n > 0 && n <= len(*s.authors) && who.same((*s.authors)[n-1]) {
+		(*s.authors)[n-1], s.podcaster = who, 0
+		return
+	}
+	p.addPerson(s.authors, who)
+}
+
+// mergeAuthor is like addAuthor for the elements of the format. RSS documents often name an author in
+// author or dc:creator and then repeat the author, perhaps with a URL or other data, in atom:author:
+// both elements then mean the same person.
+func mergeAuthor(p *parser, s *slots, who Person) {
+	if n := len(*s.authors); n > 0 && p.f.Format == RSS && who.same((*s.authors)[n-1]) {
+		last := &(*s.authors)[n-1]
+		switch {
+		case who == Person{Name: who.Name}:
+			return
+		case last.URL == "" && (last.Email == "" || last.Email == who.Email) && (who.URL != "" || who.Extension != nil && last.Extension == nil):
 			who.Raw = last.Raw
 			if who.Extension == nil {
 				who.Extension = last.Extension
@@ -146,13 +156,18 @@ func (p *parser) addAuthor(to *[]Person, who Person) {
 			return
 		}
 	}
-	p.addPerson(to, who)
+	p.addAuthor(s, who)
+}
+
+// same reports whether two persons have the same name, and not different e-mail addresses.
+func (who *Person) same(other Person) bool {
+	return who.Name != "" && who.Name == other.Name && (who.Email == other.Email || who.Email == "" || other.Email == "")
 }
 
 // splitPerson splits a line of the form "mail (name)", "name <mail>", "mail", "name (URL)" or
 // "name". If the line has more than one part, Raw contains the original line.
 func splitPerson(s string) Person {
-	begin, end := findEmail(s)
+	begin, end := text.FindEmail(s)
 	if begin < 0 {
 		if name, page, ok := splitPage(s); ok {
 			return Person{Name: name, URL: page, Raw: s}
@@ -185,79 +200,4 @@ func splitPage(s string) (name, page string, ok bool) {
 		return "", "", false
 	}
 	return strings.TrimSpace(name), page, true
-}
-
-// findEmail returns the position of an e-mail address in s, or −1, −1 if there is none.
-func findEmail(s string) (begin, end int) {
-	for at := strings.IndexByte(s, '@'); at >= 0; {
-		begin, end = at, at+1
-		for begin > 0 && mailByte(s[begin-1]) {
-			begin--
-		}
-		if begin > 0 && s[begin-1] >= utf8.RuneSelf {
-			begin = latinStart(s[:begin], begin)
-		}
-		for begin < at && s[begin] == '\'' { // a quotation mark before the address
-			begin++
-		}
-		for end < len(s) && hostByte(s[end]) {
-			end++
-		}
-		for end > at+1 && (s[end-1] == '.' || s[end-1] == '-') {
-			end--
-		}
-		host := s[at+1 : end]
-		literal := addressLiteral(s[at+1:])
-		end += literal
-		if begin < at && (literal > 0 || strings.IndexByte(host, '.') > 0 && host[len(host)-1] != '.') {
-			if rest := s[end:]; strings.HasPrefix(rest, "?subject=") {
-				n := strings.IndexAny(rest, " \t\n")
-				if n < 0 {
-					n = len(rest)
-				}
-				end += n
-			}
-			return begin, end
-		}
-		next := strings.IndexByte(s[at+1:], '@')
-		if next < 0 {
-			break
-		}
-		at += 1 + next
-	}
-	return -1, -1
-}
-
-// addressLiteral returns the length of an IPv4 address in brackets at the start of s, or 0.
-func addressLiteral(s string) int {
-	const longest = len("[255.255.255.255]")
-	if s == "" || s[0] != '[' {
-		return 0
-	}
-	n := strings.IndexByte(s[:min(len(s), longest)], ']')
-	if n < 0 || strings.Count(s[:n], ".") != 3 || strings.Trim(s[1:n], ".0123456789") != "" {
-		return 0
-	}
-	return n + 1
-}
-
-// latinStart moves begin back over Latin letters beyond ASCII, as in müller@…. It stops at letters
-// of other scripts, because in these scripts a text may precede the address without a space.
-func latinStart(s string, begin int) int {
-	for begin > 0 {
-		c, n := utf8.DecodeLastRuneInString(s[:begin])
-		if c < utf8.RuneSelf && !mailByte(byte(c)) || c >= utf8.RuneSelf && !unicode.Is(unicode.Latin, c) {
-			break
-		}
-		begin -= n
-	}
-	return begin
-}
-
-func mailByte(c byte) bool {
-	return hostByte(c) || c == '_' || c == '+' || c == '\''
-}
-
-func hostByte(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '.'
 }

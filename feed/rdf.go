@@ -13,7 +13,7 @@ func (p *parser) rdf() {
 	p.f.Format, p.inRDF = RSS, true
 	at, root := p.r.Offset(), p.r.Name
 	p.f.Version = rdfVersion(p.r.URI(""))
-	p.r.Siblings("item", 1)
+	p.r.Siblings("item", p.r.Depth())
 	s := feedSlots(p.f)
 	p.each(func() { p.rdfTop(s) })
 	if p.f.Version != "" {

@@ -16,7 +16,7 @@ func (p *parser) rss() {
 	at, root := p.r.Offset(), p.r.Name
 	p.rssVersion(at)
 	p.f.Attrs = p.foreignAttrs()
-	p.r.Siblings("item", 1)
+	p.r.Siblings("item", p.r.Depth())
 	s := feedSlots(p.f)
 	p.each(func() { p.rssTop(s) })
 	switch {

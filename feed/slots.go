@@ -17,6 +17,7 @@ type slots struct {
 	published    *Date
 	updated      *Date
 	authors      *[]Person
+	podcaster    int // index in authors of the person of itunes:author, from 1; 0: none
 	contributors *[]Person
 	publisher    **Person
 	categories   *[]Category

@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/charset"
 	"cloudburst/internal/date"
 	"cloudburst/internal/href"
+	"cloudburst/internal/scan"
 )
 
 // Media types of texts.
@@ -162,7 +163,7 @@ func (p *parser) guess(t *Text) {
 func (p *parser) markup(t *Text, base *href.Base) (relative bool) {
 	written := t.Value
 	if !p.o.KeepRelative && !p.budget.over {
-		if v := href.HTML(t.Value, base); p.budget.take(len(v) - len(t.Value)) {
+		if v := resolveMarkup(t, base); p.budget.take(len(v) - len(t.Value)) {
 			t.Value = v
 		}
 		relative = t.Value != written
@@ -172,6 +173,41 @@ func (p *parser) markup(t *Text, base *href.Base) (relative bool) {
 	}
 	p.changed = p.changed || t.Value != written
 	return relative
+}
+
+// resolveMarkup returns a text with its references resolved against base or, in XHTML, against the
+// xml:base of the elements around them.
+//
+// spec:atom-rfc4287#base
+func resolveMarkup(t *Text, base *href.Base) string {
+	s := t.Value
+	if t.Type != xhtmlText || !strings.Contains(s, "xml:base") {
+		return href.HTML(s, base)
+	}
+	limit := 4*len(s) + 1<<16 // of the result and all bases; a document beyond it is hostile
+	var out strings.Builder
+	var outer []openBase // bases outside of the elements with xml:base
+	from := 0
+	use := func(to int, next *href.Base) {
+		out.WriteString(href.HTML(s[from:to], base))
+		from, base = to, next
+	}
+	r := scan.New(s, scan.Options{})
+	for kind := r.Next(); kind != scan.EOF; kind = r.Next() {
+		if n := len(outer) - 1; kind == scan.End && n >= 0 && r.Depth() < outer[n].depth {
+			use(len(s)-r.UnreadLen(), outer[n].base)
+			outer = outer[:n]
+		} else if kind == scan.Start && r.Base != "" {
+			outer = append(outer, openBase{r.Depth(), base})
+			use(r.Offset(), base.Child(r.Base))
+			limit -= len(base.String())
+		}
+		if out.Len() > limit {
+			return s
+		}
+	}
+	use(len(s), base)
+	return out.String()
 }
 
 // fixDoubled repairs double encoding if the whole document was encoded twice. A single text is not
@@ -188,7 +224,11 @@ func (p *parser) fixDoubled(s string) string {
 // isDoubled reports whether the whole document was encoded in UTF-8 twice.
 func (p *parser) isDoubled() bool {
 	if p.doubled == nil {
-		doubled := charset.FixDoubleEncoding(p.text) != p.text
+		text := p.text
+		if strings.IndexFunc(text, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 { // all other characters are written as references
+			text = html.UnescapeString(text)
+		}
+		doubled := charset.FixDoubleEncoding(text) != text
 		if p.doubled = &doubled; doubled {
 			p.problemAt(ProblemEncoding, 0, "", "The document was encoded in UTF-8 twice; one encoding is undone.")
 		}

@@ -11,6 +11,11 @@ import (
 // feedLevel checks the elements of the feed itself.
 func (a *adviser) feedLevel() {
 	f := a.f
+	if a.isEntry() { // the document has no feed that could need anything
+		a.atomAuthors()
+		a.encoding()
+		return
+	}
 	if f.Title.Value == "" && f.Format != feed.JSONFeed { // for JSON Feed, the parser has already reported the missing title
 		a.add(LevelError, "title-missing", a.top("", ""), "The feed has no title.", "Readers list the feed under its URL, or not at all.", "Add a title.")
 	}
@@ -45,10 +50,22 @@ func (a *adviser) feedLevel() {
 	case f.Format == feed.Atom && f.Version == "0.3":
 		a.add(LevelAdvice, "version-old", a.top("", ""), "Atom 0.3 was a draft.", "Some readers no longer support it.", "Write Atom 1.0.")
 	}
-	if f.Encoding != "" && f.Encoding != "utf-8" && f.Encoding != "us-ascii" {
-		a.add(LevelAdvice, "encoding-not-utf-8", Place{Text: f.Encoding}, "The document is not in UTF-8.", "Readers that support few encodings show wrong characters.", "Write UTF-8.")
-	}
+	a.encoding()
 	a.push()
+}
+
+// isEntry reports whether the document is an Atom Entry Document: its root is an entry, not a feed.
+//
+// spec:atom-rfc4287#entry-document
+func (a *adviser) isEntry() bool {
+	_, hasFeed := a.index.places[docKey{0, ""}]
+	return a.f.Format == feed.Atom && a.index.known && !hasFeed
+}
+
+func (a *adviser) encoding() {
+	if e := a.f.Encoding; e != "" && e != "utf-8" && e != "us-ascii" {
+		a.add(LevelAdvice, "encoding-not-utf-8", Place{Text: e}, "The document is not in UTF-8.", "Readers that support few encodings show wrong characters.", "Write UTF-8.")
+	}
 }
 
 // atomFeed checks the elements that Atom requires.
@@ -64,7 +81,11 @@ func (a *adviser) atomFeed() {
 	if f.Updated.Raw == "" {
 		a.add(LevelError, "updated-missing", a.top("", ""), "The feed has no update time.", "Strict readers see no change, or refuse the feed.", "Add <updated>, such as <updated>2026-05-04T10:00:00Z</updated>.")
 	}
-	if len(f.Authors) == 0 {
+	a.atomAuthors()
+}
+
+func (a *adviser) atomAuthors() {
+	if f := a.f; len(f.Authors) == 0 {
 		for i := range f.Items {
 			if it := &f.Items[i]; len(it.Authors) == 0 && (it.Source == nil || len(it.Source.Authors) == 0) {
 				a.add(LevelWarning, "author-missing", a.item(i, "", ""), "Neither the feed nor the entry has an author.", "Readers show no author.", "Add <author><name>…</name></author> to the feed.")

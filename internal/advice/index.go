@@ -75,7 +75,7 @@ func (x *docIndex) xml(text string) {
 		case scan.Start:
 			depth := r.Depth()
 			switch {
-			case inside == 0 && (r.Local == "item" || r.Local == "entry"):
+			case inside == 0 && (r.Local == "item" || r.Local == "entry") && !inExtension(r):
 				items++
 				inside = depth
 				x.put(docKey{items, ""}, Place{r.Line(r.Offset()), pathOf(r, items), ""})
@@ -91,6 +91,15 @@ func (x *docIndex) xml(text string) {
 			}
 		}
 	}
+}
+
+// inExtension reports whether the parent of the current element belongs to another vocabulary.
+func inExtension(r *scan.Reader) bool {
+	if r.Depth() <= 2 {
+		return false
+	}
+	parent := scan.Prefix(r.Open(r.Depth() - 1))
+	return parent != "" && parent != "rdf" && parent != scan.Prefix(r.Name)
 }
 
 // element records a child element of an item. item is the item's number; 0: the feed.

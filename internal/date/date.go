@@ -37,8 +37,8 @@ func ParseOrder(s string, order Order) (t time.Time, proven Order, ok bool) {
 		r.resolveOrder()
 	}
 	t, ok = r.result()
-	if !ok {
-		return t, OrderUnknown, false
+	if !ok || r.otherDigits && (t.Year() < 1900 || t.Year() > 2199) { // with other digits, such a year is of another calendar
+		return time.Time{}, OrderUnknown, false
 	}
 	return t, r.proven, true
 }
@@ -67,11 +67,12 @@ type dateReader struct {
 	words        int
 	era          int // years to add to year
 
-	weekday   int8 // 1 (Monday) to 7 (Sunday); 0: no English weekday
-	order     Order
-	proven    Order
-	ambiguous bool           // month and day could be swapped
-	location  *time.Location // location of a zone such as Europe/Oslo; nil: none
+	weekday     int8 // 1 (Monday) to 7 (Sunday); 0: no English weekday
+	order       Order
+	proven      Order
+	otherDigits bool           // the text has digits that are not ASCII
+	ambiguous   bool           // month and day could be swapped
+	location    *time.Location // location of a zone such as Europe/Oslo; nil: none
 }
 
 // dateNumber is a run of digits.
@@ -106,6 +107,11 @@ func (r *dateReader) step() {
 		switch {
 		case char == '−' || char == '–':
 			r.sign(true, n)
+		case unicode.IsDigit(char):
+			r.s, r.otherDigits = r.s[:r.i]+asciiDigits(r.s[r.i:]), true
+			if r.s[r.i] >= utf8.RuneSelf {
+				r.i += n
+			}
 		case unicode.IsLetter(char):
 			r.word()
 		default:

@@ -99,8 +99,19 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	if strings.HasSuffix(value, ";") && raw[1:end] != "semi" || len(value) > end {
 		return buf, 0 // unknown, or only a prefix of the name is known
 	}
-	r.problem(Entity, r.tok, "&", raw[1:end], "; is an entity of HTML, not of XML; it is accepted.")
+	if !declared(r.docType, value) {
+		r.problem(Entity, r.tok, "&", raw[1:end], "; is an entity of HTML, not of XML; it is accepted.")
+	}
 	return append(buf, value...), end + 1
+}
+
+// declared reports whether the document type declares an entity of HTML with this value. The DTD of
+// Netscape's RSS 0.91 declares the letters and signs of Latin 1.
+//
+// spec:rss091-1999#latin-1-entities
+func declared(docType, value string) bool {
+	c, _ := utf8.DecodeRuneInString(value)
+	return c <= 0xff && strings.Contains(docType, "rss-0.91.dtd")
 }
 
 // unterminated decodes a reference without ; that white space follows and whose name authors

@@ -17,7 +17,7 @@ func (r *Reader) Extend(text string) {
 	}
 	r.doc = r.doc[drop:] + text
 	r.base += drop
-	r.pos, r.tok, r.quiet = 0, r.tok-drop, r.quiet-drop
+	r.pos, r.tok, r.quiet, r.inside = 0, r.tok-drop, r.quiet-drop, r.inside-drop
 	r.absentFrom = [len(closers)]int{}
 	r.cr = r.cr || strings.IndexByte(text, '\r') >= 0
 	// Copy the names: they are substrings of the old document, and would keep the whole document in

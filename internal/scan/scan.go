@@ -48,6 +48,9 @@ type Options struct {
 	// closes the open element, because the end tag of this element must be missing. Local names are
 	// in lowercase, prefixes as written.
 	Closes func(openPrefix, open, prefix, local string) bool
+	// Cut is the length of the part of the document that is complete, if the caller has cut the
+	// document. After it, a missing end is not a problem. 0: the caller has not cut the document.
+	Cut int
 	// Problem is called for each repair, with a byte offset. After Problem returns false, the
 	// Reader only counts further problems, except a few of kind Limit.
 	Problem func(kind string, offset int, message string) (more bool)
@@ -120,6 +123,8 @@ type Reader struct {
 	docType    string
 	sibling    string
 	within     int
+	inside     int               // up to this offset, elements with the name sibling are nested; see nested
+	looked     int               // number of bytes that nested has read ahead
 	absentFrom [len(closers)]int // offsets after which closers do not occur, see find
 }
 
@@ -175,9 +180,10 @@ func (r *Reader) local(f *frame) string {
 func (f *frame) prefix() string { return f.name[:max(f.colon, 0)] }
 
 // Siblings declares that elements of this name, as written, are never nested in each other, nor in
-// other elements below depth. The next start tag with this name closes the open elements below
-// depth, so that a missing end tag affects only one element. Siblings returns the previous values;
-// an empty name disables the rule.
+// other elements of the format below depth. The next start tag with this name closes the open elements
+// below depth, so that a missing end tag affects only one element. Complete elements with this name
+// inside an element of another vocabulary are its content. Siblings returns the previous values; an
+// empty name disables the rule.
 func (r *Reader) Siblings(name string, depth int) (before string, within int) {
 	before, within = r.sibling, r.within
 	r.sibling, r.within = name, depth
@@ -201,7 +207,7 @@ func (r *Reader) IsSpace() bool { return isSpace(r.chars) }
 func (r *Reader) problem(kind string, offset int, message ...string) {
 	r.copied = r.copied || kind != Entity && kind != Character
 	switch {
-	case offset < r.quiet:
+	case offset < r.quiet, r.opt.Cut > 0 && offset >= r.opt.Cut:
 	case r.mute && (kind != Limit || r.limits >= maxLimits):
 		r.unreported++
 	default:

@@ -19,7 +19,7 @@ func (r *Reader) startTag() (Kind, bool) {
 		r.pos = i
 		return EOF, false
 	}
-	if name == r.sibling && len(r.stack) > r.within {
+	if name == r.sibling && len(r.stack) > r.within && !nested(r, name) {
 		r.closeFor(name)
 		return r.pop(), true
 	}

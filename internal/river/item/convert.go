@@ -54,6 +54,7 @@ func (r *Converter) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int)
 		body, summary = withoutList(body, it.Summary), false
 	}
 	c.HTML, c.More = r.safe(body), summary
+	r.elsewhere(it, &c)
 	c.Text = TextOf(c.HTML)
 	if body.Language != "" {
 		c.Language = text.ClipRunes(text.PlainLine(body.Language), maxLanguage)
@@ -90,6 +91,23 @@ func (r *Converter) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int)
 		c.Nested = append(c.Nested, r.contentOf(f, &it.Items[i], left, depth+1))
 	}
 	return c
+}
+
+// elsewhere adds the URL of a page on another site, or of the content: as the link of an item that has
+// none, otherwise after its text.
+//
+// spec:jsonfeed11-2020#external-url
+func (r *Converter) elsewhere(it *feed.Item, c *Content) {
+	if it.More != nil {
+		if page := WebURL(it.More.ExternalLink); c.Link == "" {
+			c.Link = page
+		} else if at := html.EscapeString(page); page != "" && page != c.Link && !strings.Contains(c.HTML, at) && len(c.HTML)+2*len(at) < maxHTML {
+			c.HTML += r.Page(`<p><a href="` + at + `">` + at + "</a></p>")
+		}
+	}
+	for i := range it.Content {
+		c.Link = cmp.Or(c.Link, WebURL(it.Content[i].Src))
+	}
 }
 
 // TextOf returns the plain text of HTML in the form of Content.Text, at most TextLongest bytes.
@@ -199,7 +217,12 @@ func mediaWords(m *feed.Media) feed.Text {
 	return feed.Text{}
 }
 
-func isText(t feed.Text) bool { return t.Type == "" || t.Type == "text/plain" || isHTML(t) }
+// isText reports whether a text can be displayed. Any type text/… is text, except for XML.
+//
+// spec:atom-rfc4287#text-content
+func isText(t feed.Text) bool {
+	return t.Type == "" || isHTML(t) || strings.HasPrefix(t.Type, "text/") && !strings.HasPrefix(t.Type, "text/xml") && !strings.HasSuffix(t.Type, "+xml")
+}
 
 // safe converts a text to sanitized HTML.
 //
@@ -256,7 +279,7 @@ func authorsOf(it *feed.Item) (out []string) {
 			out = append(out, name)
 		}
 	}
-	for _, p := range it.Authors {
+	for _, p := range it.Byline() {
 		add(p)
 	}
 	if len(out) == 0 && it.ITunes != nil {

@@ -51,6 +51,14 @@ func TestFeedItemIsConvertedToContent(t *testing.T) {
 			Content{Title: "A bold title", Link: "https://a.test/1", HTML: "<p>Hello <b>you</b></p>", Text: "Hello you", Language: "de", Published: at,
 				Authors: []string{"Ann"}, Categories: []string{"One", "Two"}, Comments: "https://a.test/1#c"},
 		},
+		"text of another type": {
+			`<atom:content xmlns:atom="http://www.w3.org/2005/Atom" type="text/markdown"># hi *there*</atom:content>`,
+			Content{HTML: "# hi *there*", Text: "# hi *there*", Language: "de"},
+		},
+		"content elsewhere": {
+			`<title>T</title><atom:content xmlns:atom="http://www.w3.org/2005/Atom" type="text/html" src="https://a.test/page.html"/>`,
+			Content{Title: "T", Link: "https://a.test/page.html", Language: "de"},
+		},
 		"no title": {
 			`<description>Just words.</description>`,
 			Content{HTML: "Just words.", Text: "Just words.", Language: "de"},
@@ -154,4 +162,19 @@ func size(c Content) (n, depth int) {
 		n, depth = n+m+1, max(depth, d+1)
 	}
 	return n, depth
+}
+
+func TestPageOnAnotherSiteIsALink(t *testing.T) {
+	t.Parallel()
+	for item, want := range map[string]Content{
+		`"external_url":"https://b.test/x","content_text":"c"`:                                                         {Link: "https://b.test/x", HTML: "c", Text: "c"},
+		`"url":"https://a.test/5","external_url":"https://b.test/x?a=1&b=2","content_text":"c"`:                        {Link: "https://a.test/5", HTML: `c<p><a href="https://b.test/x?a=1&amp;b=2" rel="nofollow noopener noreferrer ugc">https://b.test/x?a=1&amp;b=2</a></p>`, Text: "c https://b.test/x?a=1&b=2"},
+		`"url":"https://a.test/5","external_url":"https://b.test/x","content_html":"<a href='https://b.test/x'>c</a>"`: {Link: "https://a.test/5", HTML: `<a href="https://b.test/x" rel="nofollow noopener noreferrer ugc">c</a>`, Text: "c"},
+		`"url":"https://a.test/5","external_url":"javascript:x","content_text":"c"`:                                    {Link: "https://a.test/5", HTML: "c", Text: "c"},
+	} {
+		got := contents(t, `{"version":"https://jsonfeed.org/version/1.1","title":"L","items":[{"id":"5",`+item+`}]}`)
+		if diff := cmp.Diff([]Content{want}, got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", item, diff)
+		}
+	}
 }

@@ -1,6 +1,9 @@
 package item
 
-import "cloudburst/feed"
+import (
+	"cloudburst/feed"
+	"strings"
+)
 
 // fnv is the 64-bit FNV-1a hash of strings.
 type fnv uint64
@@ -43,10 +46,17 @@ func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 	for i := range it.Content {
 		add(it.Content[i].Value)
 		rest.add(it.Content[i].Src)
+		// Earlier versions could not show these, so items that they stored must count as changed.
+		if typ := it.Content[i].Type; strings.HasPrefix(typ, "text/") && typ != "text/plain" && !isHTML(it.Content[i]) {
+			rest.add(typ)
+		}
+		if src := it.Content[i].Src; src != "" && it.Link == "" {
+			rest.add(src)
+		}
 	}
 	rest.add(it.Link)
-	for i := range it.Authors {
-		rest.add(it.Authors[i].Name)
+	for _, who := range it.Byline() {
+		rest.add(who.Name)
 	}
 	for i := range it.Categories {
 		rest.add(it.Categories[i].Term)
@@ -68,6 +78,9 @@ func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 	if m := it.More; m != nil {
 		rest.add(ImageURL(m.Image))
 		rest.add(m.BannerImage)
+		if m.ExternalLink != "" { // without the condition, the hashes of all stored items would change
+			rest.add(m.ExternalLink)
+		}
 		rest.add(m.Comments)
 		for i := range m.InReplyTo {
 			rest.add(m.InReplyTo[i].Ref)

@@ -79,8 +79,8 @@ func (m *Merge) Read() {
 	m.ordered, m.upward = m.order()
 }
 
-// idOf returns the ID of an item. If the last document had the item under an ID of the former
-// hash function, the item keeps that ID.
+// idOf returns the ID of an item. If the last document had the item under a former ID, the item keeps
+// that ID.
 //
 // spec:cloudburst#river-former-ids
 func (m *Merge) idOf(it *feed.Item) int64 {
@@ -88,7 +88,7 @@ func (m *Merge) idOf(it *feed.Item) int64 {
 	if m.has(id) {
 		return id
 	}
-	if former := it.FormerID(); former != "" && former != it.ID {
+	if former := it.FormerID(m.Feed.Base); former != "" && former != it.ID {
 		if old := ID(m.Source, former); m.has(old) {
 			return old
 		}

@@ -276,7 +276,7 @@ func TestItemsStoredUnderFormerHashedIDsAreNotNew(t *testing.T) {
 	s := newMergeRig()
 	before := read("one", "http://h.example/feed")
 	for i := range before.Items {
-		before.Items[i].ID, before.Items[i].IDFrom = before.Items[i].FormerID(), feed.FromID
+		before.Items[i].ID, before.Items[i].IDFrom = before.Items[i].FormerID(before.Base), feed.FromID
 	}
 	s.merge(before, false)
 	if got := s.merge(read("two", "http://h.example/feed"), false); got.Fresh != 0 || got.Edited != 1 || len(got.Withdrawn) != 0 {
@@ -305,5 +305,39 @@ func TestItemsWithHashedIDsSurviveAMoveToHTTPS(t *testing.T) {
 	}
 	if len(s.items) != 1 {
 		t.Errorf("%d items are stored, want 1", len(s.items))
+	}
+}
+
+// Earlier versions resolved a guid that is not a URL. Merge must find items that they stored, and new
+// items when the feed moves.
+func TestItemsWithRelativeGUIDsKeepTheirIdentity(t *testing.T) {
+	t.Parallel()
+	read := func(text, url string) *feed.Feed {
+		f, err := feed.ParseBytes([]byte(`<rss version="2.0"><channel><title>C</title><item><guid>ep-1</guid><title>One</title><description>`+text+
+			`</description></item><item><guid>ep-2</guid><title>Two</title></item></channel></rss>`), &feed.Options{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for name, former := range map[string]bool{"stored by an earlier version": true, "stored by this version": false} {
+		s := newMergeRig()
+		before := read("one", "http://h.example/m1/feed")
+		for i := range before.Items {
+			if former {
+				before.Items[i].ID = before.Items[i].FormerID(before.Base)
+			}
+		}
+		s.merge(before, false)
+		moved := "http://h.example/m1/feed"
+		if !former {
+			moved = "https://o.example/m2/feed"
+		}
+		if got := s.merge(read("two", moved), false); got.Fresh != 0 || got.Edited != 1 || len(got.Withdrawn) != 0 {
+			t.Errorf("%s: a changed description: %+v", name, got)
+		}
+		if got := s.merge(read("two", moved), false); len(got.Put)+len(got.Withdrawn) != 0 || len(s.items) != 2 {
+			t.Errorf("%s: the same document again: %d items, %+v", name, len(s.items), got)
+		}
 	}
 }
