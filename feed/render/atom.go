@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"time"
 
 	"cloudburst/feed"
@@ -93,7 +94,7 @@ func (a *atom) feed() {
 	if f.Image != nil {
 		a.leaf("logo", a.ref(f.Image.URL, "logo"))
 		a.loseExtension(f.Image.Extension)
-		a.lose(lostImages, f.Image.Title != "" || f.Image.Link != "" || f.Image.Width+f.Image.Height > 0)
+		a.lose(lostImages, cmp.Or(f.Image.Title, f.Image.Link, f.Image.Description) != "" || f.Image.Width+f.Image.Height > 0)
 	}
 	a.feedRest()
 }
@@ -105,7 +106,8 @@ func (a *atom) feedRest() {
 	a.feedModules(f)
 	a.cloudElement()
 	a.lose(lostHints, lostTTL(&f.Hints) || len(f.Hints.SkipHours)+len(f.Hints.SkipDays) > 0)
-	a.lose(lostModules, f.TextInput != nil || f.Docs != "" || f.Rating != "")
+	a.lose(lostModules, f.TextInput != nil)
+	a.lose(lostDocs, cmp.Or(f.Docs, f.Rating) != "")
 }
 
 // publisher writes the publisher of the feed, unless the iTunes element contains it.

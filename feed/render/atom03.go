@@ -54,7 +54,7 @@ func (a *atom) oldEntry(element string, it *feed.Item) {
 	a.openExtended(element, attrsOf(it))
 	a.entryTitle(it, nested)
 	a.entryLinks(it, nested)
-	a.persons("author", it.Authors)
+	a.persons("author", it.Byline())
 	a.persons("contributor", it.Contributors)
 	a.entryID(it, nested)
 	a.oldDates(it, nested)

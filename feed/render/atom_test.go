@@ -345,7 +345,7 @@ func heldBySource(s *feed.Source, published feed.Date) {
 
 func oncePersons(list []feed.Person) (out []feed.Person) {
 	for i := range list {
-		if !containsPerson(out, &list[i]) {
+		if !isRepeated(list, i) {
 			out = append(out, list[i])
 		}
 	}

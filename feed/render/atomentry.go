@@ -147,18 +147,11 @@ func needsSummary(t *feed.Text) bool {
 
 // persons writes each person who has a name, without repetition.
 func (a *atom) persons(element string, list []feed.Person) {
-	const limit = 100 // maximum number of persons that are compared with each other
 	for i := range list {
-		who := &list[i]
-		if visibleText(nameOf(who)) == "" || i < limit && containsPerson(list[:i], who) {
-			continue
+		if who := &list[i]; visibleText(nameOf(who)) != "" && !isRepeated(list, i) {
+			a.person(element, who)
 		}
-		a.person(element, who)
 	}
-}
-
-func containsPerson(list []feed.Person, who *feed.Person) bool {
-	return slices.ContainsFunc(list, func(p feed.Person) bool { return p.Name == who.Name && p.Email == who.Email && p.URL == who.URL })
 }
 
 // person writes a person. Atom requires a name.
@@ -215,7 +208,7 @@ func anyNamed(list []feed.Person) bool {
 func (a *atom) categories(list []feed.Category, it *feed.ITunes, m *feed.Media) {
 	for i := range list {
 		c := &list[i]
-		if it != nil && c.Scheme == itunesScheme && inITunes(it, c.Term) || m != nil && c.Scheme == mediaScheme && inMedia(m, c) {
+		if inModule(c, it, m, c.Scheme == mediaScheme || a.format == "atom03" && c.Scheme+c.Label != "") {
 			continue
 		}
 		term := visibleText(c.Term)
@@ -234,14 +227,6 @@ func (a *atom) categories(list []feed.Category, it *feed.ITunes, m *feed.Media) 
 	}
 }
 
-// mediaScheme is the default scheme of Media RSS categories.
-const mediaScheme = "http://search.yahoo.com/mrss/category_schema"
-
-// inMedia reports whether the Media RSS elements contain this category.
-func inMedia(m *feed.Media, c *feed.Category) bool {
-	return slices.ContainsFunc(m.Categories, func(have feed.Category) bool { return have.Term == c.Term && have.Label == c.Label })
-}
-
 // source writes the original feed of an item. If the source has no ID, its URL is used. If it has
 // no date, the publication date of the item is used, because the source changed when the item
 // appeared.
@@ -254,8 +239,7 @@ func (a *atom) source(it *feed.Item) {
 	}
 	if a.format == "atom03" {
 		a.leaf("dc:source", cmp.Or(s.URL, asWords(&s.Title)))
-		a.lose(lostSource, s.URL != "" && s.Title.Value != "" || s.ID != "" || len(s.Links) > 0)
-		a.loseExtension(s.Extension)
+		loseSource(a.writer, s, s.URL != "" && s.Title.Value != "")
 		return
 	}
 	a.openExtended("source", ownAttrs(s.Extension))

@@ -207,6 +207,8 @@ func (l *atomLinks) sized(k *feed.Link, length int64) bool {
 		} else if length > 0 {
 			l.b = append(appendInt(append(l.b, ` length="`...), length), '"')
 		}
+	} else {
+		l.lose(lostFileDetails, length > 0 || k.Length != "")
 	}
 	l.optional("title", k.Title)
 	if rel == "replies" {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ func appendCDF(w *writer) {
 	if f.Image != nil {
 		c.logo(f.Image.URL, "IMAGE")
 		w.loseExtension(f.Image.Extension)
-		w.lose(lostImages, f.Image.Title != "" || f.Image.Link != "" || f.Image.Width+f.Image.Height > 0)
+		w.lose(lostImages, cmp.Or(f.Image.Title, f.Image.Link, f.Image.Description) != "" || f.Image.Width+f.Image.Height > 0)
 	}
 	c.values(f.Authors, f.Publisher, asWords(&f.Rights), &f.Published, f.Categories)
 	if f.Rating != "" {
@@ -91,6 +92,7 @@ func (c cdf) values(authors []feed.Person, publisher *feed.Person, rights string
 		if who := personLine(&authors[i]); who != "" {
 			c.empty("AUTHOR", "VALUE", who)
 		}
+		c.lose(lostPersons, authors[i].URL != "" || authors[i].Avatar != "")
 	}
 	if publisher != nil {
 		c.empty("PUBLISHER", "VALUE", personLine(publisher))
@@ -99,11 +101,7 @@ func (c cdf) values(authors []feed.Person, publisher *feed.Person, rights string
 	c.empty("PUBLICATIONDATE", "VALUE", c.moment(published, "PUBLICATIONDATE"))
 	for i := range categories {
 		k := &categories[i]
-		term := k.Term
-		if term == "" {
-			term = k.Label
-		}
-		c.empty("CATEGORY", "VALUE", term)
+		c.empty("CATEGORY", "VALUE", cmp.Or(k.Term, k.Label))
 		c.lose(lostSchemes, k.Scheme != "" || k.Label != "" && k.Term != "")
 	}
 }
@@ -189,7 +187,7 @@ func (c cdf) item(it *feed.Item) {
 	c.open(name, append(attrs, c.otherAttrs(it.Unknown, name)...)...)
 	about := &it.Summary
 	for i := range it.Content {
-		if t := &it.Content[i]; about.Value == "" && isWords(t.Type) {
+		if t := &it.Content[i]; about.Value == "" && t.Src == "" && isWords(t.Type) {
 			about = t
 		} else {
 			c.lose(lostContent, t.Value != "" && t.Value != about.Value || t.Src != "")
@@ -207,7 +205,11 @@ func (c cdf) item(it *feed.Item) {
 	if more.Image != nil {
 		c.logo(more.Image.URL, "IMAGE")
 	}
-	c.values(it.Authors, more.Publisher, asWords(&more.Rights), &it.Published, it.Categories)
+	loseMore(c.writer, more)
+	c.lose(lostLanguages, more.Language != "")
+	c.lose(lostImages, more.BannerImage != "")
+	c.lose(lostLinks, more.ExternalLink != "")
+	c.values(it.Byline(), more.Publisher, asWords(&more.Rights), &it.Published, it.Categories)
 	c.links(it.Links, it.Link, it.Title.Value != "")
 	c.others(it.Unknown)
 	c.lostOfItem(it)
@@ -274,10 +276,11 @@ func isCDFElement(name string) bool {
 func (c cdf) lostOfFeed() {
 	f := c.f
 	c.lose(lostIDs, f.ID != "")
+	c.lose(lostDocs, f.Docs != "")
 	loseFeed(c.writer)
 	c.lose(lostClouds, c.cloud() != nil)
 	c.lose(lostHubs, len(c.hubs()) > 0)
-	c.lose(lostHints, f.Hints.UpdatePeriod != "" || len(f.Hints.SkipHours)+len(f.Hints.SkipDays) > 0)
+	c.lose(lostHints, len(f.Hints.SkipHours)+len(f.Hints.SkipDays) > 0)
 }
 
 func (c cdf) lostOfItem(it *feed.Item) {

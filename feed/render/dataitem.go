@@ -52,7 +52,7 @@ func (t *tree) item(it *feed.Item) {
 			t.put("summary_type", bodyType(&it.Summary))
 		}
 	}
-	t.people("authors", it.Authors)
+	t.people("authors", it.Byline())
 	t.people("contributors", it.Contributors)
 	t.categories(it.Categories)
 	t.enclosures(it.Enclosures)
@@ -68,12 +68,12 @@ func (t *tree) item(it *feed.Item) {
 	t.attributes(attrsOf(it))
 }
 
-// authorOf returns the first author of an item, or of the feed if the item has none. If the author
+// authorOf returns the first author of an item or, if it has none, of the feed. If the author
 // has no page, the page of the feed is used.
 func (w *writer) authorOf(it *feed.Item) feed.Person {
 	author := feed.Person{}
-	if len(it.Authors) > 0 {
-		author = it.Authors[0]
+	if by := it.Byline(); len(by) > 0 {
+		author = by[0]
 	} else if len(w.f.Authors) > 0 {
 		author = w.f.Authors[0]
 	}

@@ -1,67 +1,21 @@
 package render
 
 // formatWriter returns the function that writes a format, or nil if the format is unknown. Each
-// format has its own file, a case in this function and an entry in Formats.
+// format has its own file, a row in this table and an entry in Formats.
 func formatWriter(name string) func(*writer) {
-	switch name {
-	case "rss090":
-		return appendRSS090
-	case "rss091":
-		return appendRSS091
-	case "rss092":
-		return appendRSS092
-	case "rss093":
-		return appendRSS093
-	case "rss094":
-		return appendRSS094
-	case "rss20":
-		return appendRSS20
-	case "rdf":
-		return appendRDF
-	case "atom":
-		return appendAtom10
-	case "atom03":
-		return appendAtom03
-	case "jsonfeed":
-		return appendJSONFeed
-	case "cdf":
-		return appendCDF
-	case "scriptingnews":
-		return appendScriptingNews
-	case "opml":
-		return appendOPML
-	}
-	return formatWriterOfData(name)
-}
-
-// formatWriterOfData is like formatWriter for formats other than feed formats: tables, data of
-// programming languages, HTML and plain text.
-func formatWriterOfData(name string) func(*writer) {
-	switch name {
-	case "csv":
-		return appendCSV
-	case "tsv":
-		return appendTSV
-	case "phps":
-		return appendPHPSerialize
-	case "storable":
-		return appendStorable
-	case "php":
-		return appendPHP
-	case "perl":
-		return appendPerl
-	case "python":
-		return appendPython
-	case "ruby":
-		return appendRuby
-	case "js":
-		return appendJS
-	case "jsonp":
-		return appendJSONP
-	case "html":
-		return appendHTML
-	case "text":
-		return appendText
+	for _, format := range [...]struct {
+		name  string
+		write func(*writer)
+	}{
+		{"rss090", appendRSS090}, {"rss091", appendRSS091}, {"rss092", appendRSS092}, {"rss093", appendRSS093}, {"rss094", appendRSS094},
+		{"rss20", appendRSS20}, {"rdf", appendRDF}, {"atom", appendAtom10}, {"atom03", appendAtom03}, {"jsonfeed", appendJSONFeed},
+		{"cdf", appendCDF}, {"scriptingnews", appendScriptingNews}, {"opml", appendOPML}, {"csv", appendCSV}, {"tsv", appendTSV},
+		{"phps", appendPHPSerialize}, {"storable", appendStorable}, {"php", appendPHP}, {"perl", appendPerl}, {"python", appendPython},
+		{"ruby", appendRuby}, {"js", appendJS}, {"jsonp", appendJSONP}, {"html", appendHTML}, {"text", appendText},
+	} {
+		if format.name == name {
+			return format.write
+		}
 	}
 	return nil
 }

@@ -33,9 +33,7 @@ func appendHTML(w *writer) {
 		h.image("u-photo", f.Image.URL, h.clean(f.Image.Title, "image"))
 	}
 	h.block("p-summary", &f.Subtitle, "description")
-	for i := range f.Authors {
-		h.author(&f.Authors[i])
-	}
+	h.authors(f.Authors)
 	if date := w.feedDate(); !date.UTC.IsZero() {
 		h.time("dt-updated", &date)
 	}
@@ -186,6 +184,15 @@ func (h *htmlWriter) paragraphs(s string) {
 	}
 }
 
+// authors writes each person once.
+func (h *htmlWriter) authors(list []feed.Person) {
+	for i := range list {
+		if !isRepeated(list, i) {
+			h.author(&list[i])
+		}
+	}
+}
+
 func (h *htmlWriter) author(p *feed.Person) {
 	name := h.clean(nameOf(p), "authors")
 	if name == "" {
@@ -243,9 +250,7 @@ func (h *htmlWriter) item(it *feed.Item) {
 		h.link("u-url", it.Link, title)
 		h.raw("</h2>\n")
 	}
-	for i := range it.Authors {
-		h.author(&it.Authors[i])
-	}
+	h.authors(it.Byline())
 	if !it.Published.UTC.IsZero() {
 		h.time("dt-published", &it.Published)
 	}

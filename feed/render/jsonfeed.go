@@ -159,7 +159,7 @@ func isJSONDate(d *feed.Date) bool {
 	return err == nil && t.Equal(d.UTC)
 }
 
-// authors writes the authors of the feed or of an item.
+// authors writes each author of the feed or of an item once.
 func (j *jsonWriter) authors(list []feed.Person, unknown []feed.Node) {
 	if !slices.ContainsFunc(list, func(p feed.Person) bool { return p != feed.Person{} }) {
 		return
@@ -176,7 +176,7 @@ func (j *jsonWriter) authors(list []feed.Person, unknown []feed.Node) {
 		if name == "" && url == "" {
 			name = p.Raw
 		}
-		if name == "" && url == "" && avatar == "" {
+		if name == "" && url == "" && avatar == "" || isRepeated(list, i) {
 			continue
 		}
 		j.next()

@@ -42,7 +42,7 @@ func (j *jsonWriter) item(it *feed.Item) {
 	j.url("banner_image", more.BannerImage)
 	j.date("date_published", &it.Published)
 	j.date("date_modified", &it.Updated)
-	j.authors(it.Authors, it.Unknown)
+	j.authors(it.Byline(), it.Unknown)
 	j.tags(it.Categories)
 	j.some("language", j.language(more.Language, "language"))
 	j.attachments(it)

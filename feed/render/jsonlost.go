@@ -12,14 +12,13 @@ func (j *jsonWriter) lostOfFeed() {
 	f, h := j.f, &j.f.Hints
 	loseFeed(j.writer)
 	j.lose(lostIDs, f.Format != feed.JSONFeed && f.ID != "" && f.ID != f.Self)
-	j.lose(lostDates, has(&f.Published, &f.Updated, &f.Created))
+	j.lose(lostDates, has(&f.Published, &f.Updated))
 	j.lose(lostPersons, f.Publisher != nil)
 	j.lose(lostCategories, len(f.Categories) > 0)
-	j.lose(lostRights, f.Rights.Value != "" || len(f.Licenses) > 0)
+	j.lose(lostRights, f.Rights.Value != "")
 	j.lose(lostImages, f.Image != nil && *f.Image != feed.Image{URL: f.Image.URL})
-	j.lose(lostHints, cmp.Or(h.TTL, h.UpdatePeriod) != "" || len(h.SkipHours)+len(h.SkipDays) > 0 || h.Schedule != nil || h.Archive || h.Complete)
-	j.lose(lostModules, cmp.Or(f.Docs, f.Rating, f.ErrorReports, h.PodcastUpdates) != "" || len(f.Accounts) > 0)
-	j.lose(lostUnknown, len(f.Attrs) > 0)
+	j.lose(lostHints, h.TTL != "" || len(h.SkipHours)+len(h.SkipDays) > 0 || h.Schedule != nil)
+	j.lose(lostDocs, cmp.Or(f.Docs, f.Rating) != "")
 	for _, c := range j.clouds() {
 		j.lose(lostClouds, cloudURL(&c) == "")
 	}
@@ -36,13 +35,9 @@ func (j *jsonWriter) lostOfItem(it *feed.Item, m *feed.More) {
 		l := &it.Links[i]
 		j.lose(lostLinks, l.Href != it.Link && l.Href != m.ExternalLink && l.Rel != "license" && l.Rel != "replies")
 	}
-	j.lose(lostComments, cmp.Or(m.Comments, m.CommentsFeed, m.CommentAPI) != "" || m.CommentCount != nil)
-	j.lose(lostRights, m.Rights.Value != "" || len(m.Licenses) > 0)
-	j.lose(lostPlaces, len(m.Where) > 0)
-	j.lose(lostDates, has(&m.Created, &m.Expires, &m.Edited))
-	j.lose(lostModules, cmp.Or(m.Section, m.Department, m.OriginalLink, m.OriginalMedia, m.Markdown, m.LocalTime) != "" || m.Draft || m.Publisher != nil ||
-		m.TextInput != nil || len(m.HitParade)+len(m.InReplyTo)+len(m.Chapters)+len(m.Outlines)+len(m.Accounts) > 0)
-	j.lose(lostUnknown, len(m.Attrs) > 0)
+	loseMore(j.writer, m)
+	j.lose(lostRights, m.Rights.Value != "")
+	j.lose(lostModules, m.Publisher != nil)
 }
 
 // has reports whether one of the dates is set.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 
 	"cloudburst/feed"
@@ -38,6 +39,7 @@ const (
 	lostUnknown
 	lostSubtitle
 	lostFileDetails
+	lostDocs
 	lossEnd
 )
 
@@ -46,7 +48,7 @@ func (l loss) String() string {
 		"full texts", "media", "enclosures", "sources of items", "nested items", "links other than to the page",
 		"clouds", "hubs", "update schedules", "images", "languages", "rights and licences", "comments", "places",
 		"titles of items", "texts of items", "the generator", "modules", "unknown elements", "the description of the feed",
-		"titles and durations of enclosures"}[l]
+		"titles, lengths and durations of enclosures", "documentation and rating"}[l]
 }
 
 // lose records, if has is true, that the format cannot represent this kind of content of the feed.
@@ -56,14 +58,25 @@ func (w *writer) lose(what loss, has bool) {
 	}
 }
 
-// loseFeed records the fields of the feed that only Atom and RSS with modules have.
+// loseFeed records the fields of the feed that only Atom and RSS with modules have. Versions of RSS
+// without modules have a form, and JSON Feed has the fields after its case.
 func loseFeed(w *writer) {
-	f := w.f
+	f, h := w.f, &w.f.Hints
 	w.lose(lostPersons, len(f.Contributors) > 0)
 	w.lose(lostGenerator, w.generator() != nil)
 	w.lose(lostMedia, f.Media != nil)
 	w.lose(lostPlaces, len(f.Where) > 0)
-	w.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil || f.TextInput != nil)
+	w.lose(lostDates, has(&f.Created))
+	w.lose(lostHints, cmp.Or(h.UpdatePeriod, h.UpdateFrequency) != "" || has(&h.UpdateBase) || h.Archive || h.Complete)
+	w.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil || cmp.Or(f.ErrorReports, h.PodcastUpdates) != "" ||
+		len(f.Accounts) > 0 || f.TextInput != nil && !strings.HasPrefix(w.format, "rss"))
+	w.lose(lostRights, len(f.Licenses) > 0)
+	w.lose(lostUnknown, len(f.Attrs) > 0)
+	if w.format != "jsonfeed" {
+		w.lose(lostHints, h.Expired)
+		w.lose(lostModules, f.Info.Value != "")
+		w.lose(lostLinks, f.Next != "")
+	}
 }
 
 // loseItem is like loseFeed for an item.
@@ -72,6 +85,25 @@ func loseItem(w *writer, it *feed.Item) {
 	w.lose(lostSource, it.Source != nil)
 	w.lose(lostMedia, it.Media != nil)
 	w.lose(lostModules, it.ITunes != nil || it.Podcast != nil)
+}
+
+// loseMore records the fields of an item that JSON Feed and CDF lack.
+func loseMore(w *writer, m *feed.More) {
+	w.lose(lostComments, cmp.Or(m.Comments, m.CommentsFeed, m.CommentAPI) != "" || m.CommentCount != nil)
+	w.lose(lostRights, len(m.Licenses) > 0)
+	w.lose(lostPlaces, len(m.Where) > 0)
+	w.lose(lostDates, has(&m.Created, &m.Expires, &m.Edited))
+	w.lose(lostModules, cmp.Or(m.Section, m.Department, m.OriginalLink, m.OriginalMedia, m.Markdown, m.LocalTime) != "" || m.Draft ||
+		m.TextInput != nil || len(m.HitParade)+len(m.InReplyTo)+len(m.Chapters)+len(m.Outlines)+len(m.Accounts) > 0)
+	w.lose(lostUnknown, len(m.Attrs) > 0)
+}
+
+// loseSource records the fields of an item's source that only Atom has. more states whether others
+// are lost too.
+func loseSource(w *writer, s *feed.Source, more bool) {
+	w.lose(lostSource, more || cmp.Or(s.ID, s.Link, s.Icon, s.Logo, s.Subtitle.Value, s.Rights.Value) != "" || s.Generator != nil || has(&s.Updated) ||
+		len(s.Authors)+len(s.Contributors)+len(s.Categories) > 0)
+	w.lose(lostUnknown, s.Extension != nil && (len(s.Unknown) > 0 || len(s.Attrs) > 0 && w.format != "rss20"))
 }
 
 // reportLost adds one warning that lists all kinds of content that were omitted.

@@ -84,10 +84,10 @@ func TestDetailsOfFilesAreWrittenOrReported(t *testing.T) {
 		{"rss20", "<itunes:duration>62</itunes:duration>", "", item(short)},
 		{"rdf", "<itunes:duration>62</itunes:duration>", "identifiers", item(short)},
 		{"atom", "<itunes:duration>62</itunes:duration>", "", item(short)},
-		{"rss20", "", "titles and durations of enclosures", item(short, short)},
-		{"rss20", "", "titles and durations of enclosures", item(named)},
+		{"rss20", "", "titles, lengths and durations of enclosures", item(short, short)},
+		{"rss20", "", "titles, lengths and durations of enclosures", item(named)},
 		{"atom", `title="Two"`, "", item(named)},
-		{"rss093", "", "identifiers, titles and durations of enclosures", item(short)},
+		{"rss093", "", "identifiers, titles, lengths and durations of enclosures", item(short)},
 	} {
 		if doc, left := rendered(t, c.f, c.format, nil), leftOut(t, c.f, c.format); !strings.Contains(doc, c.want) || left != c.left || c.want == "" && strings.Contains(doc, "duration") {
 			t.Errorf("%s: left out %q, want %q and %q in %s", c.format, left, c.left, c.want, doc)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 
 	"cloudburst/feed"
@@ -57,6 +58,7 @@ func (o outliner) owner() {
 	o.leaf("ownerEmail", o.mailbox(who.Email, "ownerEmail"))
 	o.leaf("ownerId", o.webURI(who.URL, "ownerId"))
 	o.lose(lostAuthors, len(f.Authors) > 1)
+	o.lose(lostPersons, who.Avatar != "")
 }
 
 // feed writes an outline for the feed itself if it has no items, because OPML requires at
@@ -156,28 +158,39 @@ func (o outliner) categories(list []feed.Category) {
 
 func (o outliner) lostOfFeed() {
 	f := o.f
-	o.lose(lostIDs, f.ID != "")
+	loseChannel(o.writer)
 	o.lose(lostSubtitle, f.Subtitle.Value != "")
+	o.loseLinks(f.Links, f.Link)
 	o.lose(lostLinks, f.Link != "" && len(f.Items) > 0)
-	o.lose(lostLanguages, f.Language != "")
-	loseFeed(o.writer)
-	o.lose(lostCategories, len(f.Categories) > 0)
-	o.lose(lostRights, f.Rights.Value != "" || len(f.Licenses) > 0)
-	o.lose(lostImages, f.Image != nil || f.Icon != "")
-	o.lose(lostClouds, o.cloud() != nil)
-	o.lose(lostHubs, len(o.hubs()) > 0)
-	o.lose(lostUnknown, len(f.Unknown)+len(f.Attrs) > 0)
+	o.lose(lostImages, f.Image != nil)
+}
+
+// loseChannel records the fields of the feed that neither RSS 0.90 nor OPML has.
+func loseChannel(w *writer) {
+	f, h := w.f, &w.f.Hints
+	loseFeed(w)
+	w.lose(lostIDs, f.ID != "")
+	w.lose(lostLanguages, f.Language != "")
+	w.lose(lostCategories, len(f.Categories) > 0)
+	w.lose(lostRights, f.Rights.Value != "")
+	w.lose(lostDocs, cmp.Or(f.Docs, f.Rating) != "")
+	w.lose(lostImages, f.Icon != "")
+	w.lose(lostClouds, w.cloud() != nil)
+	w.lose(lostHubs, len(w.hubs()) > 0)
+	w.lose(lostHints, h.TTL != "" || h.Schedule != nil || len(h.SkipHours)+len(h.SkipDays) > 0)
+	w.lose(lostUnknown, len(f.Unknown) > 0)
 }
 
 func (o outliner) lostOfItem(it *feed.Item, about *feed.Text) {
 	o.lose(lostIDs, hasGUID(it))
-	o.lose(lostAuthors, len(it.Authors) > 0)
+	o.lose(lostAuthors, len(it.Byline()) > 0)
+	o.loseLinks(it.Links, it.Link)
 	loseItem(o.writer, it)
 	o.lose(lostDates, !it.Updated.UTC.IsZero())
 	o.lose(lostEnclosures, len(it.Enclosures) > 0)
 	for i := range it.Content {
 		t := &it.Content[i]
-		o.lose(lostContent, t != about && t.Value != about.Value)
+		o.lose(lostContent, t != about && t.Value != about.Value || t.Src != "")
 	}
 	o.lose(lostModules, it.More != nil)
 	o.lose(lostUnknown, len(it.Unknown) > 0)

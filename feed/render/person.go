@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"cloudburst/feed"
@@ -17,6 +18,15 @@ func nameOf(who *feed.Person) string {
 		return who.Raw
 	}
 	return who.URL
+}
+
+// isRepeated reports whether an earlier person of the list has the same data as person i.
+func isRepeated(list []feed.Person, i int) bool {
+	const limit = 100 // maximum number of persons that are compared with each other
+	who := &list[i]
+	return slices.ContainsFunc(list[:min(i, limit)], func(p feed.Person) bool {
+		return p.Name == who.Name && p.Email == who.Email && p.URL == who.URL && p.Avatar == who.Avatar && (p.Extension == who.Extension || who.Extension == nil)
+	})
 }
 
 // isMail reports whether readers and validators recognize s as an email address.

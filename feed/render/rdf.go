@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -123,6 +124,7 @@ func (r *rdf) channel() {
 	w.striped(begin)
 	w.close("channel")
 	w.lose(lostClouds, w.cloud() != nil)
+	w.lose(lostDocs, cmp.Or(f.Docs, f.Rating) != "")
 	w.lose(lostHints, lostTTL(&f.Hints) || len(f.Hints.SkipHours) > 0 || len(f.Hints.SkipDays) > 0)
 }
 
@@ -192,7 +194,7 @@ func (r *rdf) channelDublinCore() {
 	if p := f.Publisher; p != nil && !(f.ITunes != nil && f.ITunes.Owner != nil && *f.ITunes.Owner == *p) {
 		r.creator("dc:publisher", p)
 	}
-	r.subjects(f.Categories, f.ITunes)
+	r.subjects(f.Categories, f.ITunes, f.Media)
 }
 
 func (r *rdf) creators(authors, contributors []feed.Person, it *feed.ITunes) {
@@ -227,18 +229,15 @@ func (r *rdf) personWithPage(element string, who *feed.Person) {
 	r.lose(lostPersons, who.Avatar != "")
 }
 
-func (r *rdf) subjects(list []feed.Category, it *feed.ITunes) {
+func (r *rdf) subjects(list []feed.Category, it *feed.ITunes, m *feed.Media) {
 	for i := range list {
 		c := &list[i]
-		if it != nil && c.Scheme == itunesScheme && inITunes(it, c.Term) {
-			continue
+		term := cmp.Or(c.Term, c.Label)
+		more := c.Scheme != "" || c.Label != "" && c.Label != term
+		if !inModule(c, it, m, more) {
+			r.leaf("dc:subject", term)
+			r.lose(lostSchemes, more)
 		}
-		term := c.Term
-		if term == "" {
-			term = c.Label
-		}
-		r.leaf("dc:subject", term)
-		r.lose(lostSchemes, c.Scheme != "" || c.Label != "" && c.Label != term)
 	}
 }
 
@@ -271,8 +270,8 @@ func (r *rdf) item(it *feed.Item, about string) {
 		w.dateRFC3339("dc:date", &it.Updated)
 	}
 	w.dateRFC3339("dcterms:issued", &it.Published)
-	r.creators(it.Authors, it.Contributors, it.ITunes)
-	r.subjects(it.Categories, it.ITunes)
+	r.creators(it.Byline(), it.Contributors, it.ITunes)
+	r.subjects(it.Categories, it.ITunes, it.Media)
 	r.source(it.Source)
 	r.files(it.Enclosures)
 	w.otherLinks(it.Links, it.Link, false)
@@ -280,14 +279,14 @@ func (r *rdf) item(it *feed.Item, about string) {
 	w.striped(begin)
 	w.close("item")
 	w.lose(lostNested, len(it.Items) > 0)
+	w.lose(lostComments, it.More != nil && it.More.Comments != "")
 }
 
 // source writes the URL of an item's source as a Dublin Core element.
 func (r *rdf) source(s *feed.Source) {
 	if s != nil {
 		r.leaf("dc:source", r.address(s.URL, "source"))
-		r.lose(lostSource, s.Title.Value != "" || s.ID != "" || s.URL == "")
-		r.loseExtension(s.Extension)
+		loseSource(r.writer, s, s.Title.Value != "" || s.URL == "")
 	}
 }
 

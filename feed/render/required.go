@@ -38,7 +38,7 @@ func (w *writer) madeLink(it *feed.Item) string {
 }
 
 // nearest returns the URL of a file of the item or, if it has none, the page of the feed with a
-// fragment that is unique for the item.
+// fragment that is unique for the item. The ID is that URL if it begins with the page and a fragment.
 func (w *writer) nearest(it *feed.Item) string {
 	if it.PermaLink && isWeb(it.ID) && validIRI(it.ID) {
 		return w.quietly(it.ID)
@@ -57,6 +57,9 @@ func (w *writer) nearest(it *feed.Item) string {
 	}
 	if it.ID == "" || strings.IndexByte(page, '#') >= 0 {
 		return page
+	}
+	if strings.HasPrefix(it.ID, page+"#") && validIRI(it.ID) {
+		return w.quietly(it.ID)
 	}
 	return page + "#" + strings.NewReplacer("#", "%23", "[", "%5B", "]", "%5D").Replace(escapeIRI(it.ID, true))
 }

@@ -24,7 +24,6 @@ func (w *writer) rss(v int, version string) {
 	r := &rss{writer: w, v: v}
 	w.root("rss", "version", version)
 	if v < 200 {
-		w.lose(lostUnknown, len(w.f.Attrs) > 0)
 		w.open("channel")
 	} else {
 		w.openExtended("channel", w.f.Attrs)
@@ -83,8 +82,7 @@ func (r *rss) channel() {
 	}
 	r.lose(lostIDs, f.ID != "")
 	r.lose(lostImages, f.Icon != "")
-	r.lose(lostModules, f.ITunes != nil || f.Podcast != nil || f.Search != nil || f.BlogChannel != nil || len(f.Accounts) > 0)
-	r.lose(lostMedia, f.Media != nil)
+	loseFeed(w)
 	r.lose(lostUnknown, len(f.Unknown) > 0)
 }
 
@@ -94,7 +92,7 @@ func (r *rss) channelCategories() {
 		r.lose(lostCategories, len(r.f.Categories) > 0)
 		return
 	}
-	r.categoryElements(r.f.Categories, r.f.ITunes)
+	r.categoryElements(r.f.Categories, r.f.ITunes, r.f.Media)
 }
 
 // generatorElement writes the program that made the feed. Its URL and version are in an Atom
@@ -102,11 +100,7 @@ func (r *rss) channelCategories() {
 // directly: elsewhere, validators report a second generator.
 func (r *rss) generatorElement() {
 	g := r.generator()
-	if g == nil {
-		return
-	}
-	if r.v < 200 {
-		r.lose(lostGenerator, true)
+	if g == nil || r.v < 200 {
 		return
 	}
 	name := g.Name

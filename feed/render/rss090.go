@@ -1,10 +1,6 @@
 package render
 
-import (
-	"unicode/utf8"
-
-	"cloudburst/feed"
-)
+import "cloudburst/feed"
 
 // appendRSS090 writes RSS 0.90, the first version: at most 15 items with titles and links, and
 // a description of the channel.
@@ -22,6 +18,11 @@ func appendRSS090(w *writer) {
 	w.limited("description", subtitle(&f.Subtitle), 500)
 	w.close("channel")
 	r.parts("")
+	loseChannel(w)
+	w.lose(lostAuthors, len(f.Authors) > 0)
+	w.lose(lostPersons, f.Publisher != nil)
+	w.lose(lostDates, has(&f.Published, &f.Updated))
+	w.loseLinks(f.Links, f.Link)
 	items := f.Items
 	if len(items) > limit {
 		w.warn("items", "", "RSS 0.90 allows at most 15 items; the first 15 are written.")
@@ -52,7 +53,7 @@ func appendRSS090(w *writer) {
 // limited writes an element whose length the format limits.
 func (w *writer) limited(name, text string, limit int) {
 	w.element(name, text)
-	if len(text) > limit && utf8.RuneCountInString(text) > limit {
+	if tooLong(text, limit) {
 		w.tooLong(name, limit)
 	}
 }
@@ -61,10 +62,10 @@ func (w *writer) limited(name, text string, limit int) {
 func (w *writer) loseAll(it *feed.Item) {
 	w.lose(lostDescriptions, it.Summary.Value != "" || len(it.Content) > 0)
 	w.lose(lostDates, it.Published.Raw != "" || it.Updated.Raw != "")
-	w.lose(lostAuthors, len(it.Authors) > 0)
+	w.lose(lostAuthors, len(it.Byline()) > 0)
 	w.lose(lostCategories, len(it.Categories) > 0)
 	w.lose(lostEnclosures, len(it.Enclosures) > 0)
-	w.lose(lostSource, it.Source != nil)
+	loseItem(w, it)
 	w.lose(lostIDs, hasGUID(it) && it.ID != it.Link)
 	w.loseLinks(it.Links, it.Link)
 	w.loseModules(it)

@@ -153,13 +153,13 @@ func (r *rss) plainDescription(t *feed.Text) string {
 // itemRest writes the fields of an item other than texts and links.
 func (r *rss) itemRest(it *feed.Item) {
 	if r.v >= 200 {
-		r.authors("author", it.Authors, it.ITunes)
+		r.authors("author", it.Byline(), it.ITunes)
 		r.contributors(it.Contributors)
 	} else {
-		r.lose(lostAuthors, len(it.Authors) > 0)
+		r.lose(lostAuthors, len(it.Byline()) > 0)
 		r.lose(lostPersons, len(it.Contributors) > 0)
 	}
-	r.categoryElements(it.Categories, it.ITunes)
+	r.categoryElements(it.Categories, it.ITunes, it.Media)
 	r.comments(it.More)
 	r.enclosures(it.Enclosures)
 	r.guid(it)
@@ -282,14 +282,12 @@ func (r *rss) source(s *feed.Source) {
 		if url == "" {
 			return
 		}
-		if r.v < 200 {
-			r.element("source", asWords(&s.Title), "url", url)
-			r.loseExtension(s.Extension)
-			return
+		var attrs []feed.Attr
+		if r.v >= 200 {
+			attrs = ownAttrs(s.Extension)
 		}
-		r.elementExtended("source", asWords(&s.Title), ownAttrs(s.Extension), "url", url)
-		r.lose(lostSource, s.ID != "" || s.Link != "" || len(s.Authors) > 0)
-		r.lose(lostUnknown, s.Extension != nil && len(s.Unknown) > 0)
+		r.elementExtended("source", asWords(&s.Title), attrs, "url", url)
+		loseSource(r.writer, s, false)
 	}
 }
 

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -179,17 +180,14 @@ func (r *rss) skipped(list, element string, values []string, ok func(string) boo
 	}
 }
 
-// categoryElements writes categories with their schemes. It omits those that the iTunes
-// elements contain.
-func (r *rss) categoryElements(list []feed.Category, it *feed.ITunes) {
+// categoryElements writes categories with their schemes. It omits those that the elements of a
+// module contain.
+func (r *rss) categoryElements(list []feed.Category, it *feed.ITunes, m *feed.Media) {
 	for i := range list {
 		c := &list[i]
-		if it != nil && c.Scheme == itunesScheme && inITunes(it, c.Term) && r.v >= 200 {
+		term := cmp.Or(c.Term, c.Label)
+		if r.v >= 200 && inModule(c, it, m, c.Label != "" && c.Label != term) {
 			continue
-		}
-		term := c.Term
-		if term == "" {
-			term = c.Label
 		}
 		r.lose(lostSchemes, c.Label != "" && c.Label != term)
 		if r.v < 92 {
@@ -207,9 +205,20 @@ func (r *rss) categoryElements(list []feed.Category, it *feed.ITunes) {
 	}
 }
 
-const itunesScheme = "http://www.itunes.com/"
+// The schemes of iTunes categories, and of Media RSS categories without a scheme.
+const (
+	itunesScheme = "http://www.itunes.com/"
+	mediaScheme  = "http://search.yahoo.com/mrss/category_schema"
+)
 
-// inITunes reports whether the iTunes elements contain a category.
-func inITunes(it *feed.ITunes, term string) bool {
-	return slices.ContainsFunc(it.Categories, func(c feed.Category) bool { return c.Term == term }) || slices.Contains(it.Keywords, term)
+// inModule reports whether the iTunes elements contain a category, or, if media is set, the Media RSS
+// elements. Writers set media for a category that the element of the format cannot represent
+// completely: parsers would read two categories.
+func inModule(c *feed.Category, it *feed.ITunes, m *feed.Media, media bool) bool {
+	if it != nil && c.Scheme == itunesScheme && (slices.ContainsFunc(it.Categories, func(k feed.Category) bool { return k.Term == c.Term }) || slices.Contains(it.Keywords, c.Term)) {
+		return true
+	}
+	return media && m != nil && slices.ContainsFunc(m.Categories, func(k feed.Category) bool {
+		return k.Term == c.Term && k.Label == c.Label && cmp.Or(k.Scheme, mediaScheme) == c.Scheme
+	})
 }

@@ -37,7 +37,6 @@ func (r *rss) plainEditors() {
 			r.lose(lostAuthors, true)
 		}
 	}
-	r.lose(lostPersons, len(f.Contributors) > 0)
 	if p := f.Publisher; p != nil && isMail(p.Email) {
 		r.mailElement("webMaster", p)
 	} else {
@@ -62,15 +61,16 @@ func (r *rss) authors(element string, persons []feed.Person, it *feed.ITunes) {
 		case line != "" && isLine(who, line): // the iTunes element contains the person
 			line = ""
 		case (who.URL != "" || who.Extension != nil) && atom:
-			atom = false
+			held := feed.Person{}
 			switch {
 			case isMail(who.Email) && mail && inOneLine(who.Name) && !strings.ContainsAny(who.Name, `()[]<>\`):
-				mail = false
+				mail, held = false, feed.Person{Name: who.Name, Email: who.Email}
 				r.mailElement(element, who)
 			case inOneLine(who.Name):
+				held.Name = who.Name
 				r.leaf("dc:creator", who.Name)
 			}
-			r.atomPerson("atom:author", who)
+			atom = !r.atomPerson("atom:author", who, held)
 		case isMail(who.Email) && mail:
 			mail = false
 			r.mailElement(element, who)
@@ -91,7 +91,7 @@ func inOneLine(name string) bool {
 func (r *rss) contributors(persons []feed.Person) {
 	for i := range persons {
 		if who := &persons[i]; who.URL != "" || who.Extension != nil || isMail(who.Email) {
-			r.atomPerson("atom:contributor", who)
+			r.atomPerson("atom:contributor", who, feed.Person{})
 		} else {
 			r.creator("dc:contributor", who)
 		}
@@ -140,15 +140,27 @@ func (w *writer) inBrackets(name, where string) string {
 	return strings.NewReplacer("(", "[", ")", "]", "\\", "/").Replace(name)
 }
 
-// atomPerson writes a person as an Atom element in a document of another format.
-func (w *writer) atomPerson(element string, who *feed.Person) {
-	w.openExtended(element, ownAttrs(who.Extension))
+// atomPerson writes a person as an Atom element in a document of another format, and reports whether
+// it did. It omits a person of whom only the name and email address of held remain.
+func (w *writer) atomPerson(element string, who *feed.Person, held feed.Person) bool {
+	begin, spaces, attrs := len(w.b), w.spaces, ownAttrs(who.Extension)
+	w.openExtended(element, attrs)
 	w.element("atom:name", nameOf(who))
+	named := len(w.b)
 	w.leaf("atom:uri", w.address(who.URL, "author"))
-	w.leaf("atom:email", w.mailbox(who.Email, "author"))
+	more := len(w.b) > named || len(attrs) > 0 || held.Name == ""
+	mail := w.mailbox(who.Email, "author")
+	w.leaf("atom:email", mail)
+	more = more || mail != held.Email
+	named = len(w.b)
 	w.portrait(who)
 	w.extension(who.Extension)
+	more = more || len(w.b) > named
 	w.close(element)
+	if !more {
+		w.b, w.spaces = w.b[:begin], spaces
+	}
+	return more
 }
 
 // portrait writes a person's image as <gd:image>, as Blogger does. Atom has no such element but
@@ -165,12 +177,12 @@ func (w *writer) portrait(who *feed.Person) {
 // isLine reports whether one line, as in the iTunes author, describes the person completely.
 func isLine(who *feed.Person, line string) bool {
 	switch {
+	case who.URL != "" || who.Avatar != "" || who.Extension != nil:
+		return false
 	case who.Raw != "":
 		return who.Raw == line
-	case who.Email == "":
-		return who.Name == line
-	case who.Name == "":
-		return who.Email == line
+	case who.Email == "" || who.Name == "":
+		return who.Name+who.Email == line
 	}
 	return strings.HasPrefix(line, who.Name+" (") && line == who.Name+" ("+who.Email+")"
 }

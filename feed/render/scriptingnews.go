@@ -49,34 +49,16 @@ func (n news) header() {
 	}
 	n.element("channelLink", link)
 	n.leaf("language", n.language(f.Language, "language"))
-	n.headerPersons()
+	s := rss{writer: n.writer, v: 91}
+	s.plainEditors()
 	n.dateRFC822("pubDate", &f.Published)
 	n.dateRFC822("lastBuildDate", &f.Updated)
 	n.leaf("docs", n.uri(f.Docs, "docs"))
 	n.leaf("rating", f.Rating)
-	s := rss{writer: n.writer, v: 91}
 	s.skips()
 	n.image()
 	n.lostOfFeed()
 	n.close("header")
-}
-
-// headerPersons writes the responsible persons with their email addresses.
-func (n news) headerPersons() {
-	f, done := n.f, false
-	for i := range f.Authors {
-		if who := &f.Authors[i]; !done && isMail(who.Email) {
-			n.mailElement("managingEditor", who)
-			done = true
-		} else {
-			n.lose(lostAuthors, true)
-		}
-	}
-	if p := f.Publisher; p != nil && isMail(p.Email) {
-		n.mailElement("webMaster", p)
-	} else {
-		n.lose(lostPersons, p != nil)
-	}
 }
 
 // image writes the image of the channel as elements of the header.
@@ -132,9 +114,10 @@ func (n news) item(it *feed.Item) {
 func (n news) words(it *feed.Item) (text string, marks []mark) {
 	body := &it.Summary
 	for i := range it.Content {
-		if t := &it.Content[i]; t.Value != "" && isWords(t.Type) {
+		if t := &it.Content[i]; body == &it.Summary && t.Value != "" && isWords(t.Type) {
 			body = t
-			break
+		} else {
+			n.lose(lostContent, t.Value != "" || t.Src != "")
 		}
 	}
 	n.lose(lostContent, body != &it.Summary && it.Summary.Value != "" && it.Summary.Value != body.Value)
@@ -293,6 +276,8 @@ func (n news) lostOfFeed() {
 	n.lose(lostClouds, n.cloud() != nil)
 	n.lose(lostHubs, len(n.hubs()) > 0)
 	loseFeed(n.writer)
+	n.loseLinks(f.Links, f.Link)
+	n.lose(lostImages, f.Icon != "")
 	n.lose(lostCategories, len(f.Categories) > 0)
 	n.lose(lostHints, f.Hints.TTL != "")
 	n.lose(lostUnknown, len(f.Unknown) > 0)
@@ -300,7 +285,7 @@ func (n news) lostOfFeed() {
 
 func (n news) lostOfItem(it *feed.Item) {
 	n.lose(lostIDs, hasGUID(it))
-	n.lose(lostAuthors, len(it.Authors) > 0)
+	n.lose(lostAuthors, len(it.Byline()) > 0)
 	loseItem(n.writer, it)
 	n.lose(lostDates, it.Published.Raw != "" || it.Updated.Raw != "")
 	n.lose(lostCategories, len(it.Categories) > 0)

@@ -152,11 +152,10 @@ func (t *textWriter) item(it *feed.Item, indent string) {
 		n := min(utf8.RuneCountInString(title), textWidth-len(indent))
 		t.b = append(append(append(t.b, indent...), strings.Repeat("-", n)...), '\n')
 	}
-	author := feed.Person{}
-	if len(it.Authors) > 0 {
-		author = it.Authors[0]
+	date, by := itemDate(it), ""
+	if who := it.Byline(); len(who) > 0 {
+		by = nameOf(&who[0])
 	}
-	date, by := itemDate(it), nameOf(&author)
 	when := t.day(&date)
 	if when != "" && by != "" {
 		when += ", "

@@ -23,4 +23,4 @@
     </ITEM>
   </CHANNEL>
 </CHANNEL>
-! left-out ·  · CDF cannot represent: category schemes, identifiers, media, enclosures, clouds, update schedules, places, modules, unknown elements.
+! left-out ·  · CDF cannot represent: category schemes, dates, identifiers, media, enclosures, clouds, update schedules, languages, rights and licences, comments, places, modules, unknown elements.

@@ -21,4 +21,4 @@
 </CHANNEL>
 ! link-made · item[1]/link · CDF requires a link, and the item has none; the nearest URL is used.
 ! link-made · item[1]/item[2]/link · CDF requires a link, and the item has none; the nearest URL is used.
-! left-out ·  · CDF cannot represent: identifiers, sources of items, clouds, update schedules, images, modules, unknown elements.
+! left-out ·  · CDF cannot represent: identifiers, sources of items, clouds, update schedules, images, comments, modules, unknown elements.
