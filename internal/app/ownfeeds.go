@@ -1,12 +1,17 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/testfeed"
 )
@@ -20,25 +25,38 @@ type ownFeeds struct {
 
 // Fetch implements hub.Fetcher.
 func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
-	if u, own := o.app.names.Path(f.URL); own && u.RequestURI() == testfeed.Path {
-		return o.app.testFeed.Fetch(ctx, f)
-	}
-	if got, own, err := o.fetchHosted(ctx, f); own || err != nil {
-		return got, err
-	}
-	return o.Fetcher.Fetch(ctx, f)
-}
-
-// fetchHosted reads a hosted feed in any of its formats. own is false for all other URLs.
-func (o ownFeeds) fetchHosted(ctx context.Context, f hub.Fetch) (got hub.Fetched, own bool, err error) {
 	u, own := o.app.names.Path(f.URL)
 	if !own {
-		return got, false, nil
+		return o.Fetcher.Fetch(ctx, f)
 	}
+	var got hub.Fetched
+	var err error
+	found := u.RequestURI() == testfeed.Path
+	if found {
+		got, err = o.app.testFeed.Fetch(ctx, f)
+	} else if got, found, err = o.fetchHosted(ctx, f, u); !found && err == nil {
+		got, err = o.Fetcher.Fetch(ctx, f) // behind a proxy, another program may serve this URL
+		if fault.CodeOf(err) == fault.Refused {
+			err = fault.New(fault.NotFound, "There is no such feed here.")
+		}
+	}
+	if about := got.About; found && about != nil {
+		got.About = func() hub.About {
+			a := about()
+			a.Self, _, _ = strings.Cut(cmp.Or(href.UsualSpelling(f.URL), f.URL), "?") // then a ping reaches the subscribers of all spellings
+			return a
+		}
+	}
+	return got, err
+}
+
+// fetchHosted reads a hosted feed in any of its formats. u has its path and query. found is false if
+// there is no such feed.
+func (o ownFeeds) fetchHosted(ctx context.Context, f hub.Fetch, u *url.URL) (got hub.Fetched, found bool, err error) {
 	now := o.app.clock.Now()
-	body, contentType, etag, modified, own, err := o.app.feeds.OwnDocument(ctx, u.Path, u.RawQuery)
-	if !own || err != nil {
-		return got, own, err
+	body, contentType, etag, modified, found, err := o.app.feeds.OwnDocument(ctx, u.Path, u.RawQuery)
+	if !found || err != nil {
+		return got, found, err
 	}
 	sum := sha256.Sum256(body)
 	got = hub.Fetched{

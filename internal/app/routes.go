@@ -141,7 +141,7 @@ func (a routing) pageRoutes(public string, pages *web.Web, site http.Handler) []
 			all = append(all, r)
 		}
 	}
-	return append(all, route.Route{Method: "GET", Path: testfeed.Path, Handler: a.testFeed.Handler(public), Purpose: "Serves a feed that changes every 15 minutes, for tests."})
+	return append(all, route.Route{Path: testfeed.Path, Handler: a.testFeed.Handler(public), Purpose: "Serves a feed that changes every 15 minutes, for tests."})
 }
 
 // pages creates the component that renders the pages.

@@ -134,6 +134,23 @@ func TestBodyOfTheMaximumSizeIsRead(t *testing.T) {
 	}
 }
 
+func TestBytesThatNoRequestMayContainAreSentPercentEncoded(t *testing.T) {
+	t.Parallel()
+	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, _ int) {
+		req, _ := readRequest(bufio.NewReader(c))
+		path := strings.Fields(req)[1]
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(path), path)
+	})
+	for path, want := range map[string]string{
+		"/f\u00e9.xml?x=\u00e9": "/f%C3%A9.xml?x=%C3%A9", "//\u00e9?\u00e9": "//%C3%A9?%C3%A9", "/caf\xe9": "/caf%E9", "/%c3%a9%zz": "/%c3%a9%zz", "?\u00e9": "/?%C3%A9",
+	} {
+		res, err := newTestClient(t, Options{}).Get(t.Context(), Request{URL: "http://" + srv + path})
+		if err != nil || string(res.Body) != want || res.URL != "http://"+srv+path {
+			t.Errorf("%q: %v, %q at %q", path, err, res.Body, res.URL)
+		}
+	}
+}
+
 func TestValidatorsAreSentByteForByte(t *testing.T) {
 	t.Parallel()
 	for _, v := range [][2]string{

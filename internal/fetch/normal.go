@@ -3,6 +3,8 @@ package fetch
 import (
 	"strconv"
 	"strings"
+
+	"cloudburst/internal/href"
 )
 
 // Normal returns the canonical spelling under which the river stores an http or https URL. It has a
@@ -13,7 +15,7 @@ import (
 func Normal(raw string) (string, error) {
 	if i := strings.Index(raw, "://"); i >= 0 {
 		if j := strings.IndexAny(raw[i+3:], "/?#"); j >= 0 {
-			raw = raw[:i+3+j] + percentEncode(raw[i+3+j:])
+			raw = raw[:i+3+j] + href.PercentEncode(raw[i+3+j:])
 		}
 	}
 	t, err := splitURL(raw)
@@ -38,24 +40,4 @@ func Normal(raw string) (string, error) {
 		path = "/" + path
 	}
 	return scheme + host + path, nil
-}
-
-// percentEncode encodes bytes that are invalid in a path or query as %XX. It leaves control
-// characters unchanged, because splitURL rejects them.
-func percentEncode(s string) string {
-	const bad = " \"<>`"
-	if !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 || strings.ContainsRune(bad, c) }) {
-		return s
-	}
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c >= 0x80 || strings.IndexByte(bad, c) >= 0 {
-			b.WriteByte('%')
-			b.WriteByte("0123456789ABCDEF"[c>>4])
-			b.WriteByte("0123456789ABCDEF"[c&15])
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
 }

@@ -231,13 +231,14 @@ func (t *target) address() string {
 	return net.JoinHostPort(host, strconv.Itoa(int(t.port)))
 }
 
-// url returns t as a URL for net/http. Its form makes net/http send path and query unchanged.
+// url returns t as a URL for net/http. Its form makes net/http send path and query unchanged, except
+// that bytes that no request may contain are percent-encoded.
 func (t *target) url() *url.URL {
 	u := &url.URL{Scheme: "http", Host: t.shown}
 	if t.https {
 		u.Scheme = "https"
 	}
-	path := t.path
+	path := href.PercentEncode(t.path)
 	if path == "" || path[0] != '/' {
 		path = "/" + path
 	}

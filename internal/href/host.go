@@ -45,18 +45,60 @@ func Port(raw string) string {
 	return port
 }
 
-// UsualSpelling returns a URL with its scheme and host in lowercase and without a default port; "" if
-// it has that spelling, or no host. It does not allocate for such URLs, because each ping calls it.
+// UsualSpelling returns a URL with its scheme and host in lowercase, without a default port, and with
+// [PercentEncode] applied to the rest, in which it writes %xx in uppercase. It returns "" if the URL
+// has that spelling, or no host. It does not allocate for such URLs, because each ping calls it.
 func UsualSpelling(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	origin, path := Origin(url), ""
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
-		path = rest[i:]
+		path = upperEscapes(PercentEncode(rest[i:]))
 	}
-	if origin == "" || strings.HasPrefix(url, origin) && len(origin)+len(path) == len(url) {
+	if after, ok := strings.CutPrefix(url, origin); origin == "" || ok && after == path {
 		return ""
 	}
 	return origin + path
+}
+
+// upperEscapes writes the digits of each %xx in uppercase.
+func upperEscapes(s string) string {
+	var b []byte // a copy of s, if any digit is in lowercase
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] != '%' {
+			continue
+		}
+		digits := s[i+1 : i+3]
+		if upper := strings.ToUpper(digits); upper != digits && strings.Trim(upper, "0123456789ABCDEF") == "" {
+			if b == nil {
+				b = []byte(s)
+			}
+			copy(b[i+1:], upper)
+		}
+	}
+	if b == nil {
+		return s
+	}
+	return string(b)
+}
+
+// PercentEncode encodes bytes that are invalid in a path or query as %XX. It leaves control
+// characters unchanged, because no URL may contain them.
+func PercentEncode(s string) string {
+	const bad = " \"<>`"
+	if !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 || strings.ContainsRune(bad, c) }) {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c >= 0x80 || strings.IndexByte(bad, c) >= 0 {
+			b.WriteByte('%')
+			b.WriteByte("0123456789ABCDEF"[c>>4])
+			b.WriteByte("0123456789ABCDEF"[c&15])
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // Origin returns the lowercase scheme, "://" and [HostPort]; "" if raw has no host. It does not

@@ -6,6 +6,8 @@ func TestUsualSpellingAllocatesNothingForUsualURLs(t *testing.T) {
 	const usual = "https://example.org/a/long/path/of/a/feed/rss.xml?format=rss"
 	for url, want := range map[string]string{
 		usual: "", "https://example.org:443/a": "https://example.org/a", "HTTP://Example.org?q": "http://example.org?q", "http://example.org": "", "urn:a": "",
+		"http://example.org/f\u00e9?q=\u00e9": "http://example.org/f%C3%A9?q=%C3%A9", "http://example.org/f%c3%A9%zz%": "http://example.org/f%C3%A9%zz%",
+		"http://example.org/f%C3%A9": "", "HTTP://example.org/%7e": "http://example.org/%7E",
 	} {
 		if got := UsualSpelling(url); got != want {
 			t.Errorf("%s: got %q, want %q", url, got, want)

@@ -248,3 +248,17 @@ func TestReceivedPushCountsOnceAgainstTheRateOfItsSource(t *testing.T) {
 		}
 	})
 }
+
+func TestAggregatorReceivesOtherSpellingsOfAPingedURL(t *testing.T) {
+	t.Parallel()
+	names := func(url string) []string { return []string{strings.ToLower(url)} }
+	withHarness(t, hub.Options{Names: names}, func(t *testing.T, h *harness) {
+		received := h.aggregatorFollows(readURL)
+		if got := h.pinged(strings.ToUpper(readURL)); !got.Known {
+			t.Errorf("ping result: %+v", got)
+		}
+		if got := received(); !slices.Contains(got, "rest "+readURL) {
+			t.Errorf("the aggregator received %q", got)
+		}
+	})
+}

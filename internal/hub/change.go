@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	maxRelated      = 10               // maximum number of topics per ping
+	maxRelated      = 10               // maximum number of topics per ping, except for topics on the host of the URL
+	relatedBatch    = 500              // maximum number of topics on the host of a pinged URL that are read at once
 	discoverTimeout = 20 * time.Second // time limit for searching a page for feeds
 	maxDiscovering  = 256              // maximum number of pages that wait for a search; further pages are not searched
 	maxReported     = 500              // maximum number of URLs per query of the store
@@ -68,7 +69,8 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	if err := (pinging{h}).admit(a.Source, a.Hops, receivedAt); err != nil {
 		return Announced{}, err
 	}
-	topics, err := h.Store.Following(ctx, h.names(urls), receivedAt, maxRelated)
+	urls = h.names(urls)
+	topics, err := pinging{h}.following(ctx, urls, receivedAt, maxRelated)
 	if err != nil {
 		return Announced{}, err
 	}
@@ -218,14 +220,15 @@ func (h *Hub) ReceiveChanges(ctx context.Context, urls []string, via string) ([]
 
 func (h pinging) receive(ctx context.Context, urls []string, p Ping) ([]string, error) {
 	now := h.now()
-	topics, err := h.Store.Following(ctx, h.names(urls), now, max(maxRelated, len(urls)))
+	urls = h.names(urls)
+	topics, err := h.following(ctx, urls, now, max(maxRelated, len(urls)))
 	if err != nil {
 		return nil, err
 	}
 	if _, err := h.notifyAggregator(ctx, p, urls, topics); err != nil {
 		return nil, err
 	}
-	if err := h.alsoPing(ctx, topics, p, now); err != nil {
+	if err := h.alsoPing(ctx, topics, nil, p, now); err != nil {
 		return nil, err
 	}
 	return topicURLs(topics), nil

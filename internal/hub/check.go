@@ -38,7 +38,11 @@ func (h checker) check(id int64, url string) {
 			h.pause(h.work, wait)
 		}
 		ctx, cancel := context.WithTimeout(h.work, checkTimeout)
-		r.result, r.err = h.checkOnce(ctx, id, url, c, r)
+		if r.related {
+			r.err = h.pingRelated(ctx, url, c)
+		} else {
+			r.result, r.err = h.checkOnce(ctx, id, url, c, r)
+		}
 		cancel()
 		close(r.done)
 
@@ -50,6 +54,26 @@ func (h checker) check(id int64, url string) {
 			return
 		}
 		h.mu.Unlock()
+	}
+}
+
+// pingRelated stores pings of all topics on the host of a URL that declare this URL. checkLoop then
+// checks them, as fast as their host permits. Pings that arrive meanwhile share the next round.
+func (h checker) pingRelated(ctx context.Context, url string, c *checking) error {
+	now := h.now()
+	h.mu.Lock()
+	c.last, c.sent = now, true
+	h.mu.Unlock()
+	for after := int64(-1); ; {
+		topics, err := h.Store.Following(ctx, []string{url}, after, now, relatedBatch)
+		if err != nil || len(topics) == 0 {
+			return err
+		}
+		if err := h.Store.Announce(ctx, nil, topicURLs(topics), now, now, nil); err != nil {
+			return err
+		}
+		h.wake(h.wakeChecks)
+		after = topics[len(topics)-1].ID
 	}
 }
 

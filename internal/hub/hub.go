@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
-
 	"cloudburst/internal/limit"
 )
 
@@ -96,13 +95,14 @@ type Ping struct {
 	Hops           int        // number of hubs that forwarded this ping
 	ReaderNotified bool       // the aggregator has already received this change; see [Hub.OnPing] and [Hub.Admit]
 	Count          bool       // set PingResult.Subscribers
-	OnlyThisURL    bool       // check only the topic with exactly this URL; the caller pings the feed's other URLs itself
+	OnlyThisURL    bool       // do not look for the URL at other names of this server; the caller pings those itself
 	// Forward marks a push that this program received for its aggregator; the hub forwards it to
 	// its subscribers. Without subscribers the ping has no effect and is neither logged nor
 	// listed, because the feeds that users read are private.
 	Forward bool
 
 	listed   bool // recent changes already contain this change
+	related  bool // find the topics that declare the URL; see round
 	followUp bool // the hub checks because Topic.AgainAt has passed, without a ping of a client
 	origin   any  // trace of the sender, from Tracer.Origin
 }

@@ -32,6 +32,7 @@ type round struct {
 	hops       int
 	listed     bool   // recent changes already contain the change
 	pinged     bool   // the round answers a ping; false: only a follow-up
+	related    bool   // the round does not check the topic, but stores pings of the topics that declare its URL
 	topic      *Topic // the topic as read for the first ping, if the check starts immediately; nil: read the topic again
 	result     PingResult
 	err        error
@@ -68,7 +69,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 		urls = h.names(urls)
 	}
 	pinging{h}.markPinged(urls, receivedAt)
-	topics, err := h.Store.Following(ctx, urls, receivedAt, maxRelated)
+	topics, err := pinging{h}.following(ctx, urls, receivedAt, maxRelated)
 	if err != nil {
 		return PingResult{}, err
 	}
@@ -78,7 +79,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 		}
 		h.stats.pings.Add(1)
 	}
-	read, err := pinging{h}.notifyAggregator(ctx, p, []string{p.URL}, topics)
+	read, err := pinging{h}.notifyAggregator(ctx, p, urls, topics)
 	switch {
 	case err != nil:
 		return PingResult{}, err
@@ -92,18 +93,12 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	if err != nil {
 		return PingResult{}, err
 	}
-	same, others := pinging{h}.sameDocument(topics[1:], urls)
-	also := p
-	also.listed = true // list one change once, whichever URLs of the topic were pinged
-	if err := (pinging{h}).alsoPing(ctx, same, also, receivedAt); err != nil {
-		return PingResult{}, err
-	}
-	if err := (pinging{h}).alsoPing(ctx, others, p, receivedAt); err != nil {
+	if err := (pinging{h}).alsoPing(ctx, topics[1:], urls, p, receivedAt); err != nil {
 		return PingResult{}, err
 	}
 	res, err := pinging{h}.await(ctx, r, p, receivedAt)
 	if res.Topic = p.URL; err == nil && res.Changed && p.Count {
-		res.Subscribers = pinging{h}.subscribers(ctx, append(same, topics[0]))
+		res.Subscribers = pinging{h}.subscribers(ctx, slices.DeleteFunc(topics, func(t Topic) bool { return t.URL != p.URL && !slices.Contains(urls, t.URL) }))
 	}
 	return res, err
 }
@@ -160,31 +155,46 @@ func (h *Hub) names(urls []string) []string {
 	return all
 }
 
-// sameDocument separates the topics whose URLs are in names from the others. All URLs in names
-// belong to one document.
-func (h pinging) sameDocument(topics []Topic, names []string) (same, others []Topic) {
-	for _, t := range topics {
-		if len(names) > 1 && slices.Contains(names, t.URL) {
-			same = append(same, t)
-		} else {
-			others = append(others, t)
+// following returns at most n topics that urls mean. If there may be more on the host of a URL, the
+// pings of all of these are stored before following returns.
+//
+// spec:cloudburst#ping-related
+func (h pinging) following(ctx context.Context, urls []string, receivedAt time.Time, n int) ([]Topic, error) {
+	topics, err := h.Store.Following(ctx, urls, 0, receivedAt, n)
+	if err != nil || len(topics) < n {
+		return topics, err
+	}
+	for _, u := range urls {
+		r, err := h.join(Ping{URL: u, related: true}, receivedAt, nil)
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-r.done:
+			err = r.err
+		case <-ctx.Done():
+			err = fault.Wrap(fault.Unavailable, ctx.Err(), "The client cancelled the ping.")
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return same, others
+	return topics, nil
 }
 
 // alsoPing checks further topics that a ping applies to. The client does not wait for these checks,
-// so their pings are stored first.
-func (h pinging) alsoPing(ctx context.Context, topics []Topic, p Ping, receivedAt time.Time) error {
+// so their pings are stored first. The URLs in same belong to one document, so that its change is
+// listed once.
+func (h pinging) alsoPing(ctx context.Context, topics []Topic, same []string, p Ping, receivedAt time.Time) error {
 	if len(topics) == 0 {
 		return nil
 	}
-	urls := topicURLs(topics)
+	urls, listed := topicURLs(topics), p.listed
 	if err := h.Store.Announce(ctx, nil, urls, receivedAt, receivedAt.Add(checkLease), nil); err != nil {
 		return err
 	}
 	for _, u := range urls {
-		p.URL = u
+		p.URL, p.listed = u, listed || slices.Contains(same, u)
 		h.joinLater(p, receivedAt)
 	}
 	return nil
@@ -233,6 +243,9 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, receivedAt time.Ti
 // spec:rsscloud-2009#ping-is-logged
 func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error) {
 	id := TopicID(p.URL)
+	if p.related {
+		id = TopicID("related " + p.URL)
+	}
 	e := event.Event{At: receivedAt.Truncate(time.Millisecond), Kind: event.KindPing, TopicID: id, Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -252,7 +265,7 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 		if wait, ok := h.hostLimit.Take(href.Host(p.URL), h.now()); !ok {
 			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", text.Host(p.URL), wait)
 		}
-		*slot = &round{done: make(chan struct{}), receivedAt: receivedAt}
+		*slot = &round{done: make(chan struct{}), receivedAt: receivedAt, related: p.related}
 		if h.checks[id] == nil { // found is current: no check of this process has changed the topic since
 			(*slot).topic = found
 		}

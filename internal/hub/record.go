@@ -76,6 +76,9 @@ const Buckets = record.Buckets
 // Forever returns the ExpiresAt of a subscription that does not expire.
 func Forever() time.Time { return record.Forever() }
 
+// RenewWithin returns the time within which a registration with this lifetime must be renewed.
+func RenewWithin(lifetime time.Duration) time.Duration { return record.RenewWithin(lifetime) }
+
 // TopicID returns the id of the topic with that URL.
 func TopicID(url string) int64 { return record.TopicID(url) }
 

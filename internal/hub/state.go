@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -48,9 +49,8 @@ type state struct {
 	counts          Counts
 	recount         time.Time // time from which counts may be computed again
 	pendingIntents  int64     // number of intents at the last count, plus new ones since
-
-	recountIntents time.Time
-	minute         Minute // totals at the last saved minute
+	recountIntents  time.Time
+	minute          Minute // totals at the last saved minute
 
 	stopping     chan struct{} // closed by AnswerPings
 	stoppingOnce sync.Once
@@ -121,55 +121,35 @@ func (h *Hub) setUp() {
 	}
 }
 
-func (o *Options) defaults() {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d <= 0 {
-			*d = v
-		}
+// setDefault sets an option that is not positive to its default.
+func setDefault[T int | int64 | time.Duration](option *T, v T) {
+	if *option <= 0 {
+		*option = v
 	}
-	def(&o.Expiry, 25*time.Hour)
-	def(&o.PingInterval, time.Second)
-	def(&o.CallbackTimeout, 15*time.Second)
-	def(&o.AckWithin, 2500*time.Millisecond)
-	def(&o.KeepEvents, 720*time.Hour)
-	def(&o.KeepChanges, 720*time.Hour)
-	def(&o.MinLease, 5*time.Minute)
-	def(&o.MaxLease, 240*time.Hour)
+}
+
+func (o *Options) defaults() {
+	setDefault(&o.Expiry, 25*time.Hour)
+	setDefault(&o.PingInterval, time.Second)
+	setDefault(&o.CallbackTimeout, 15*time.Second)
+	setDefault(&o.AckWithin, 2500*time.Millisecond)
+	setDefault(&o.KeepEvents, 720*time.Hour)
+	setDefault(&o.KeepChanges, 720*time.Hour)
+	setDefault(&o.MinLease, 5*time.Minute)
+	setDefault(&o.MaxLease, 240*time.Hour)
+	setDefault(&o.MaxContent, 1<<20)
+	setDefault(&o.ContentMemory, 128<<20)
+	setDefault(&o.MaxEvents, 5_000_000)
+	setDefault(&o.MaxRequests, 100_000)
+	setDefault(&o.MaxErrors, 3)
+	setDefault(&o.MaxInFlight, 512)
+	setDefault(&o.MaxUnrecorded, 500)
 	// spec:cnws-2003#retry-24h
 	o.Ageing = max(o.Ageing, 24*time.Hour)
-	if o.MaxContent <= 0 {
-		o.MaxContent = 1 << 20
-	}
-	if o.ContentMemory <= 0 {
-		o.ContentMemory = 128 << 20
-	}
-	if o.Topics == "" {
-		o.Topics = TopicsOpen
-	}
-	if o.MaxEvents <= 0 {
-		o.MaxEvents = 5_000_000
-	}
-	if o.MaxRequests <= 0 {
-		o.MaxRequests = 100_000
-	}
-	if o.MaxErrors <= 0 {
-		o.MaxErrors = 3
-	}
-	if o.MaxInFlight <= 0 {
-		o.MaxInFlight = 512
-	}
-	if o.MaxUnrecorded <= 0 {
-		o.MaxUnrecorded = 500
-	}
 	if len(o.Retry) == 0 {
 		o.Retry = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
 	}
-	if o.SourceRate == 0 {
-		o.SourceRate = 200
-	}
-	if o.HostRate == 0 {
-		o.HostRate = 100
-	}
+	o.Topics, o.SourceRate, o.HostRate = cmp.Or(o.Topics, TopicsOpen), cmp.Or(o.SourceRate, 200), cmp.Or(o.HostRate, 100)
 }
 
 func (h *Hub) now() time.Time { return h.Now().UTC() }

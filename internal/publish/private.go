@@ -44,7 +44,7 @@ func (n *Notifier) followedTopics(ctx context.Context, user, feed string) (urls 
 	}
 	all := n.TopicURLs(paths)
 	for some := range slices.Chunk(all, topicBatch) {
-		topics, err := n.Store.Following(ctx, some, n.Now(), len(some))
+		topics, err := n.Store.Following(ctx, some, 0, n.Now(), len(some))
 		if err != nil {
 			return nil, err
 		}

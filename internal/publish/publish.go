@@ -55,7 +55,7 @@ type Hub interface {
 
 // Store finds subscriptions; every hub.Store implements it.
 type Store interface {
-	Following(ctx context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error)
+	Following(ctx context.Context, urls []string, after int64, now time.Time, limit int) ([]hub.Topic, error)
 	FollowedUnder(ctx context.Context, prefix, after string, now time.Time, limit int) ([]string, error)
 	Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error)
 	Topic(ctx context.Context, id int64) (hub.Topic, error)
@@ -125,21 +125,49 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 	return later
 }
 
-// Followed returns the URLs of a user's public feed that have subscribers. The feed's own URL is
-// always the first, even without subscribers, because the list of recent changes contains it.
+// Followed returns the URLs of a user's public feed that have subscribers, also under another
+// spelling. The feed's own URL is always the first, even without subscribers, because the list of
+// recent changes contains it.
 func (n *Notifier) Followed(ctx context.Context, user string) ([]string, error) {
 	all := n.Addresses(user)
-	topics, err := n.Store.Following(ctx, all, n.Now(), len(all))
-	if err != nil {
-		return nil, err
-	}
-	urls := all[:1:1]
-	for _, t := range topics {
-		if t.URL != all[0] && slices.Contains(all, t.URL) {
-			urls = append(urls, t.URL)
+	return n.addFollowed(ctx, all[:1:1], all)
+}
+
+// addFollowed appends those of the URLs that have subscribers, also under another spelling, to list.
+func (n *Notifier) addFollowed(ctx context.Context, list, urls []string) ([]string, error) {
+	err := n.topics(ctx, urls, func(_ hub.Topic, url string) {
+		if !slices.Contains(list, url) {
+			list = append(list, url)
+		}
+	})
+	return list, err
+}
+
+// topics calls do for each topic with subscribers that is one of the URLs, or another spelling of
+// one, and with this URL.
+func (n *Notifier) topics(ctx context.Context, urls []string, do func(t hub.Topic, url string)) error {
+	const limit = 500
+	for after := int64(0); ; {
+		topics, err := n.Store.Following(ctx, urls, after, n.Now(), limit)
+		if err != nil {
+			return err
+		}
+		for _, t := range topics {
+			if slices.Contains(urls, t.URL) {
+				do(t, t.URL)
+			} else if slices.Contains(urls, t.About.Self) {
+				do(t, t.About.Self)
+			}
+		}
+		switch {
+		case len(topics) < limit:
+			return nil
+		case after == 0:
+			after = -1 // the first batch has another order than the following ones
+		default:
+			after = topics[limit-1].ID
 		}
 	}
-	return urls, nil
 }
 
 // Addresses returns all URLs of a user's public feed; the feed's own URL is first.
@@ -196,12 +224,14 @@ func (n *Notifier) Disabled(ctx context.Context, user string, disabled bool) {
 func (n *Notifier) Subscribers(ctx context.Context, user string) ([]audience.Subscriber, error) {
 	var all []audience.Subscriber
 	now := n.Now()
-	urls, err := n.Followed(ctx, user)
+	var ids []int64
+	err := n.topics(ctx, n.Addresses(user), func(t hub.Topic, _ string) { ids = append(ids, t.ID) })
 	if err != nil {
 		return nil, err
 	}
-	for _, u := range urls {
-		q := hub.SubscriptionQuery{TopicID: hub.TopicID(u), Limit: 1000}
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		q := hub.SubscriptionQuery{TopicID: id, Limit: 1000}
 		for {
 			list, err := n.Store.Subscriptions(ctx, q)
 			if err != nil {

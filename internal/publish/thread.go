@@ -87,10 +87,10 @@ func (n *Notifier) ThreadChanged(ctx context.Context, paths []string) {
 		urls := n.Names.Bases(path + "/comments.rss")
 		_, err := n.Readers.ReceivePushAny(ctx, urls, "save")
 		n.logError(ctx, "cannot notify the river about a reply", err)
-		topics, err := n.Store.Following(ctx, urls, n.Now(), len(urls))
+		followed, err := n.addFollowed(ctx, nil, urls)
 		n.logError(ctx, "cannot find the subscribers of a thread", err)
-		for _, t := range topics {
-			_, err := n.Hub.Ping(ctx, hub.Ping{URL: t.URL, Via: "save", ReaderNotified: true, OnlyThisURL: true})
+		for _, u := range followed {
+			_, err := n.Hub.Ping(ctx, hub.Ping{URL: u, Via: "save", ReaderNotified: true, OnlyThisURL: true})
 			n.logError(ctx, "cannot notify the subscribers of a thread", err)
 		}
 	}

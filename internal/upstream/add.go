@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -42,9 +43,9 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 	if err != nil {
 		return Follow{}, err
 	}
-	wake := true
+	wake, former := true, Follow{}
 	f, err := e.change(ctx, FollowID(endpoint.Protocol, r.Feed), func(f *Follow, found bool) (Verdict, *event.Event) {
-		wake = true
+		wake, former = true, Follow{}
 		if found && r.Endpoint != nil && f.matches(endpoint, topic) {
 			had := len(f.For)
 			f.addFor(r.For)
@@ -56,6 +57,9 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 		now := e.now()
 		if !found || f.State == Ending {
 			*f = Follow{ID: f.ID, CreatedAt: now, For: f.For}
+		}
+		if f.Hub != endpoint.Hub && f.Protocol == RSSCloud && !f.RequestedAt.IsZero() {
+			former = *f
 		}
 		moved := f.Hub != endpoint.Hub || f.Topic != topic
 		f.Feed, f.Protocol, f.Topic, f.Hub, f.Wire, f.Proc = r.Feed, endpoint.Protocol, topic, endpoint.Hub, endpoint.Wire, endpoint.Procedure
@@ -69,12 +73,44 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 			f.State = Pending
 		}
 		f.NextAt, f.Claim, f.Asked, f.Failures = now, 0, false, 0
+		if former.ID != 0 {
+			f.NextAt = now.Add(e.Options.AskTimeout) // cancelFormer ends this wait
+		}
 		return Keep, nil
 	})
+	if err == nil && former.ID != 0 {
+		select {
+		case e.formers <- former:
+		default: // too many feeds have moved, so this registration ends without a cancellation
+		}
+	}
 	if err == nil && wake {
 		e.Wake()
 	}
 	return f, err
+}
+
+// cancelFormer cancels a registration at a cloud that the feed no longer names, and then makes the
+// registration at the next cloud due. The URLs of both clouds may belong to one server, which would
+// also cancel a newer registration. After a crash, the registration at the former cloud expires.
+func (e *Engine) cancelFormer(ctx context.Context, former Follow) {
+	asking, stop := context.WithTimeout(ctx, e.Options.AskTimeout)
+	err := e.Ask.End(asking, former)
+	stop()
+	if err != nil {
+		e.Log.Debug("cannot cancel a registration at a former cloud", "feed", former.Feed, "hub", former.Hub, "err", err)
+	}
+	_, err = e.change(ctx, former.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
+		if now := e.now(); found && f.Claim == 0 && f.Hub != former.Hub && f.NextAt.After(now) && f.RequestedAt.Equal(former.RequestedAt) {
+			f.NextAt = now
+			return Keep, nil
+		}
+		return Leave, nil
+	})
+	if err != nil {
+		e.logError(ctx, "make a registration due", err)
+	}
+	e.Wake()
 }
 
 // matches reports whether f already uses endpoint d, or has a hub that a user has set.
@@ -222,7 +258,10 @@ func (e *Engine) Remove(ctx context.Context, feed, via, part string) ([]Follow, 
 			if f.removeFor(part); len(f.For) == 0 {
 				f.State, f.NextAt, f.Claim, f.Asked = Ending, e.now(), 0, false
 			}
-			return Keep, nil
+			if f.isPublic() {
+				return Keep, nil
+			}
+			return Keep, &event.Event{Kind: event.KindCancel, OK: true, Text: fmt.Sprintf("This server no longer follows the feed by %s.", f.Protocol)}
 		})
 		if err != nil {
 			return gone, err

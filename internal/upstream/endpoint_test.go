@@ -239,14 +239,14 @@ func TestStartTimeOfUninterruptedPushIsStored(t *testing.T) {
 func TestChallengeIsAnsweredDuringUnsubscription(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
-		w.addEndpoint(theCloudEndpoint(), upstream.Reader)
+		w.addEndpoint(theCloudEndpoint(), upstream.Relay)
 		w.advance(time.Second)
 		asked := false
 		w.engine.Ask = endingHub{w, func() {
 			yes, err := w.engine.Wants(t.Context(), feedURL, upstream.RSSCloud)
 			asked = yes && err == nil
 		}}
-		if _, err := w.engine.Remove(t.Context(), feedURL, "", upstream.Reader); err != nil {
+		if _, err := w.engine.Remove(t.Context(), feedURL, "", upstream.Relay); err != nil {
 			t.Fatal(err)
 		}
 		w.advance(time.Second)
@@ -267,4 +267,39 @@ type endingHub struct {
 func (e endingHub) End(ctx context.Context, f upstream.Follow) error {
 	e.do()
 	return e.harness.End(ctx, f)
+}
+
+// The log is public, and the feeds that users read are not.
+//
+// spec:cloudburst#river-feeds-private
+func TestLogHasNoEventsOfFeedsThatOnlyTheReaderFollows(t *testing.T) {
+	t.Parallel()
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
+		lose := func(f upstream.Follow) {
+			t.Helper()
+			w.advance(time.Second)
+			f = w.state(f, upstream.Active)
+			if err := w.engine.Denied(t.Context(), f.Token, f.Topic, "No."); err != nil {
+				t.Fatal(err)
+			}
+		}
+		websub := upstream.Endpoint{Protocol: upstream.WebSub, Hub: hubURL}
+		lose(w.addEndpoint(websub, upstream.Reader))
+		w.configure(func() { w.answer = refuse(fault.Refused, "No.") })
+		w.addEndpoint(theCloudEndpoint(), upstream.Reader)
+		w.advance(time.Second)
+		if _, err := w.engine.Remove(t.Context(), feedURL, "", upstream.Reader); err != nil {
+			t.Fatal(err)
+		}
+		w.advance(time.Hour)
+		for len(w.news.C()) > 0 {
+			t.Errorf("the log has %+v", <-w.news.C())
+		}
+		w.configure(func() { w.answer = nil })
+		w.addEndpoint(websub, upstream.Reader)
+		lose(w.add(upstream.WebSub)) // the hub follows the feed too
+		if texts := w.logged(event.KindDrop); len(texts) != 1 {
+			t.Errorf("of a feed that the hub follows too, the log has %q", texts)
+		}
+	})
 }

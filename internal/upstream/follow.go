@@ -86,6 +86,11 @@ func (f *Follow) requestInProgress(now time.Time) bool {
 // feed has not been checked since.
 func (f *Follow) receivedDuringRequest() bool { return f.Missed && !f.ReceivedAt.Before(f.RequestedAt) }
 
+// isPublic reports whether a part of the program other than the reader follows the feed.
+func (f *Follow) isPublic() bool {
+	return slices.ContainsFunc(f.For, func(part string) bool { return part != Reader })
+}
+
 // addFor adds a part of the program that follows the feed.
 func (f *Follow) addFor(part string) {
 	if !slices.Contains(f.For, part) {

@@ -167,7 +167,7 @@ func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe boo
 			if yes = f.State == Ending; !yes {
 				return Leave, nil
 			}
-			return Delete, endEvent(f)
+			return Delete, nil
 		case !f.wanted() || !f.Asked && !e.recently(f.RequestedAt) && !e.recently(f.ConfirmedAt):
 			return Leave, nil
 		}
@@ -186,28 +186,32 @@ func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe boo
 // recently reports whether a hub may still verify a request that was sent at t.
 func (e *Engine) recently(t time.Time) bool { return e.now().Sub(t) <= e.Options.ConfirmWithin }
 
-// Denied processes a message of the hub that it does not send notifications, or no longer does.
+// Denied processes a message of the hub that it does not send notifications, or no longer does. After
+// the loss of a subscription, the feed is checked, and from then on polled as if it had no hub.
 //
+// spec:cloudburst#follow-lost
 // spec:websub-2018#denied-parameters
 func (e *Engine) Denied(ctx context.Context, token, topic, reason string) error {
 	f, err := e.byToken(ctx, token)
 	if err != nil {
 		return err
 	}
-	_, err = e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
+	lost := false
+	f, err = e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
+		lost = false
 		switch {
 		case !found || f.Token != token || f.Topic != topic:
 			return Leave, nil
 		case f.State == Ending:
-			return Delete, endEvent(f)
+			return Delete, nil
 		}
 		now, kind := e.now(), event.KindRegister
 		f.LastError = "The hub denied the subscription and gave no reason."
 		if reason != "" {
 			f.LastError = fmt.Sprintf("The hub denied the subscription: %s", clip(reason))
 		}
-		if f.State == Active || f.State == Lost {
-			kind, f.State = event.KindDrop, Lost
+		if lost = f.State == Active; lost || f.State == Lost {
+			kind, f.State, f.Missed = event.KindDrop, Lost, f.Missed || lost
 		} else {
 			f.State = Refused
 		}
@@ -215,6 +219,9 @@ func (e *Engine) Denied(ctx context.Context, token, topic, reason string) error 
 		f.NextAt = now.Add(jitter(e.Options.Again, 0.1))
 		return Keep, &event.Event{Kind: kind, Text: fmt.Sprintf("%s (%s): %s", text.Host(f.Hub), f.Protocol, f.LastError)}
 	})
+	if err == nil && lost {
+		e.queueCheck(ctx, f)
+	}
 	return err
 }
 

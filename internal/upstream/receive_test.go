@@ -295,3 +295,40 @@ func TestSecretIsUsedForTLSHubsOnly(t *testing.T) {
 		}
 	})
 }
+
+// spec:cloudburst#follow-lost
+func TestLostSubscriptionCausesACheckOfTheFeed(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(w *harness, f upstream.Follow) error{
+		"denied": func(w *harness, f upstream.Follow) error {
+			return w.engine.Denied(w.t.Context(), f.Token, f.Topic, "Ended.")
+		},
+		"renewal refused": func(w *harness, f upstream.Follow) error {
+			w.configure(func() { w.answer = refuse(fault.Refused, "No.") })
+			w.advance(time.Until(f.NextAt) + time.Minute)
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			withHarness(t, upstream.Options{Away: 1000 * time.Hour}, func(t *testing.T, w *harness) {
+				f := w.add(upstream.WebSub)
+				w.advance(time.Second)
+				f = w.state(f, upstream.Active)
+				if list := w.received(); len(list) != 0 {
+					t.Fatalf("before the loss: %+v", list)
+				}
+				if err := lose(w, f); err != nil {
+					t.Fatal(err)
+				}
+				w.advance(time.Second)
+				if got := w.state(f, upstream.Lost); got.Missed {
+					t.Error("the feed would be checked once more")
+				}
+				if list := w.received(); len(list) != 1 || list[0].URL != feedURL || !list[0].Unsure {
+					t.Errorf("after the loss the signals are %+v", list)
+				}
+			})
+		})
+	}
+}

@@ -38,7 +38,7 @@ func (e *Engine) Init() {
 			e.PublicURL = func() string { return "" }
 		}
 		e.Options.defaults()
-		e.work, e.checks = make(chan struct{}, 1), make(chan Follow, maxQueuedChecks)
+		e.work, e.checks, e.formers = make(chan struct{}, 1), make(chan Follow, maxQueuedChecks), make(chan Follow, maxQueuedChecks)
 		e.tallies = map[int64]*tally{}
 		e.hosts = hosts{
 			maxPerHost: e.Options.PerHub, retry: e.Options.Retry, longest: e.Options.Retry[len(e.Options.Retry)-1], states: map[string]*hostState{},
@@ -204,7 +204,8 @@ func (e *Engine) renewAll(ctx context.Context, now time.Time) (int64, error) {
 	return e.Store.RenewFollows(ctx, Renew{Now: now, AskedBefore: now.Add(-askedRecently), Over: over})
 }
 
-// checkLoop processes the queue of feeds that may have missed changes.
+// checkLoop processes the queues of feeds that may have missed changes, and of registrations at
+// former clouds.
 func (e *Engine) checkLoop(ctx context.Context) {
 	for {
 		select {
@@ -212,6 +213,8 @@ func (e *Engine) checkLoop(ctx context.Context) {
 			return
 		case f := <-e.checks:
 			e.checkFeed(ctx, f)
+		case f := <-e.formers:
+			e.cancelFormer(ctx, f)
 		}
 	}
 }
@@ -246,12 +249,16 @@ func (e *Engine) checkFeed(ctx context.Context, f Follow) {
 }
 
 // change calls Store.ChangeFollow, with event stamping before and publishing after the transaction.
+// The log is public, so it contains no event about a feed that only the reader follows.
+//
+// spec:cloudburst#river-feeds-private
 func (e *Engine) change(ctx context.Context, id int64, do func(f *Follow, found bool) (Verdict, *event.Event)) (Follow, error) {
 	var events []event.Event
 	f, err := e.Store.ChangeFollow(ctx, id, func(f *Follow, found bool) (Verdict, []event.Event) {
 		events = nil
+		public := f.isPublic()
 		v, ev := do(f, found)
-		if ev != nil {
+		if ev != nil && (public || f.isPublic()) {
 			ev.TopicID, ev.Topic, ev.Peer, ev.Via = topicID(f.Feed), f.Feed, text.Host(f.Hub), logVia
 			e.Bus.Stamp(e.now(), ev)
 			events = []event.Event{*ev}

@@ -167,9 +167,11 @@ func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
 		})
 		return
 	}
+	lost := false
 	done := e.saveResult(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
 		now := e.now()
 		kind := event.KindRegister
+		lost = f.State == Active
 		f.Failures++
 		f.Asked = false
 		f.LastError, f.LastErrorAt = fault.Message(err), now
@@ -178,7 +180,7 @@ func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
 		}
 		switch code := fault.CodeOf(err); {
 		case code == fault.Gone, code == fault.Refused && f.State == Active:
-			f.State, kind = Lost, event.KindDrop
+			f.State, kind, f.Missed = Lost, event.KindDrop, f.Missed || lost
 			f.NextAt = now.Add(jitter(e.Options.Again, 0.1))
 		case code == fault.Refused, code == fault.Invalid:
 			f.State = Refused
@@ -191,7 +193,7 @@ func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
 		}
 		return &event.Event{Kind: kind, Text: fmt.Sprintf("Subscription request to %s (%s): %s", text.Host(f.Hub), f.Protocol, fault.Message(err))}
 	})
-	if done.receivedDuringRequest() {
+	if lost && done.State == Lost || done.receivedDuringRequest() {
 		e.queueCheck(ctx, done)
 	}
 }
@@ -310,14 +312,10 @@ func (e *Engine) end(ctx context.Context, f Follow) (took time.Duration, asked b
 		if !found || now.Claim != f.Claim || now.State != Ending {
 			return Leave, nil
 		}
-		return Delete, endEvent(now)
+		return Delete, nil
 	})
 	if failed != nil {
 		e.logError(ctx, "delete a follow", failed)
 	}
 	return took, asked, err
-}
-
-func endEvent(f *Follow) *event.Event {
-	return &event.Event{Kind: event.KindCancel, OK: true, Text: fmt.Sprintf("This server no longer follows the feed by %s.", f.Protocol)}
 }

@@ -150,6 +150,7 @@ type Engine struct {
 	init     sync.Once
 	work     chan struct{} // woken when a row may be due
 	checks   chan Follow   // follows whose feeds may have missed changes
+	formers  chan Follow   // follows as they were before their feeds named another cloud
 	requests atomic.Int64  // requests since the start
 	hosts    hosts
 	plan     plan

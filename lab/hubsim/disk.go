@@ -136,12 +136,12 @@ func (d *Disk) Followed(_ context.Context, topicID int64, now time.Time) (bool, 
 }
 
 // Following implements hub.Store.Following. Topics in the simulation have no aliases.
-func (d *Disk) Following(_ context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error) {
+func (d *Disk) Following(_ context.Context, urls []string, after int64, now time.Time, limit int) ([]hub.Topic, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var found []hub.Topic
 	for i, u := range urls {
-		if t := d.topics[hub.TopicID(u)]; t != nil && slices.Index(urls, u) == i && len(found) < limit && d.followed(t.ID, now) {
+		if t := d.topics[hub.TopicID(u)]; t != nil && after == 0 && slices.Index(urls, u) == i && len(found) < limit && d.followed(t.ID, now) {
 			found = append(found, t.Topic)
 		}
 	}

@@ -102,8 +102,8 @@ func (l *link) Topic(ctx context.Context, id int64) (hub.Topic, error) {
 }
 
 // Following implements hub.Store.Following.
-func (l *link) Following(ctx context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error) {
-	return do(ctx, l, "following", text(urls[0]), false, func() ([]hub.Topic, error) { return l.disk.Following(ctx, urls, now, limit) })
+func (l *link) Following(ctx context.Context, urls []string, after int64, now time.Time, limit int) ([]hub.Topic, error) {
+	return do(ctx, l, "following", text(urls[0]), false, func() ([]hub.Topic, error) { return l.disk.Following(ctx, urls, after, now, limit) })
 }
 
 // Content implements hub.Store.Content.

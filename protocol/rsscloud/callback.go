@@ -266,6 +266,9 @@ func percentNonASCII(s string) string {
 func cleanHost(s string) (string, error) {
 	bad := fieldErr("domain", "The domain %s is not a host name or an IP address.", wirehttp.Quote(s))
 	host := strings.TrimSpace(s)
+	if h, _, err := net.SplitHostPort(host); err == nil && h != "" {
+		bad = fieldErr("domain", "The domain %s has a port in it; send the port in its own field.", wirehttp.Quote(s))
+	}
 	if strings.Contains(host, "/") {
 		return "", fieldErr("domain", "The domain %s is a URL or part of one; send the name of the host alone, and the rest as port and path.", wirehttp.Quote(s))
 	}
@@ -279,9 +282,6 @@ func cleanHost(s string) (string, error) {
 	if strings.ContainsAny(inner, ":%") {
 		a, err := netip.ParseAddr(inner)
 		if err != nil {
-			if h, _, splitErr := net.SplitHostPort(host); splitErr == nil && h != "" {
-				return "", fieldErr("domain", "The domain %s has a port in it; send the port in its own field.", wirehttp.Quote(s))
-			}
 			return "", bad
 		}
 		return HostOf(a)

@@ -212,6 +212,8 @@ func TestURLInDomainParameterIsRejectedWithExplanation(t *testing.T) {
 		"https://reader.example:81/path": "is a URL or part of one",
 		"reader.example/up":              "is a URL or part of one",
 		"reader.example:81":              "has a port in it",
+		"[2001:db8::1]:81":               "has a port in it",
+		"[2001:db8::1":                   "is not a host name",
 		"reader..example":                "is not a host name",
 	} {
 		if _, err := rsscloud.CallbackURL(rsscloud.HTTPPost, host, 80, "/"); err == nil || !strings.Contains(err.Error(), want) {

@@ -159,6 +159,9 @@ func (c *Client) xmlrpc(ctx context.Context, endpoint, method string, params ...
 	if e, ok := errors.AsType[*xmlrpc.HTTPError](err); ok {
 		return Result{}, &Error{Status: e.Status, Msg: "The cloud answered " + wirehttp.StatusText(e.Status) + ".", Err: err}
 	}
+	if _, ok := errors.AsType[*xmlrpc.SyntaxError](err); ok {
+		return Result{}, fmt.Errorf("%w: %w", ErrInvalidResponse, err)
+	}
 	if err != nil {
 		return Result{}, fmt.Errorf("rsscloud: %w", err)
 	}
@@ -173,6 +176,9 @@ func (c *Client) soap(ctx context.Context, endpoint, name string, params ...soap
 	}
 	if e, ok := errors.AsType[*soap.HTTPError](err); ok {
 		return Result{}, &Error{Status: e.Status, Msg: "The cloud answered " + wirehttp.StatusText(e.Status) + ".", Err: err}
+	}
+	if _, ok := errors.AsType[*soap.SyntaxError](err); ok {
+		return Result{}, fmt.Errorf("%w: %w", ErrInvalidResponse, err)
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("rsscloud: %w", err)

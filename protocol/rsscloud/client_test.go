@@ -292,6 +292,11 @@ func TestClientDistinguishesLimitFromRefusal(t *testing.T) {
 		t.Errorf("protocol: %v", err)
 	}
 	for _, protocol := range []string{"xml-rpc", "soap"} {
+		for _, body := range []string{"hello", "<rss/>"} {
+			if _, err := client.Ping(t.Context(), protocol, answer(200, "", body), testFeed); !errors.Is(err, rsscloud.ErrInvalidResponse) {
+				t.Errorf("%s, answered by %q: %v", protocol, body, err)
+			}
+		}
 		_, err := client.Ping(t.Context(), protocol, answer(502, "", "<html>"), testFeed)
 		if e, ok := errors.AsType[*rsscloud.Error](err); !ok || e.Status != 502 {
 			t.Errorf("%s: %v", protocol, err)

@@ -289,6 +289,14 @@ func TestRegistrationParametersAreAcceptedWithAnyType(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, d)
 		}
 	}
+	for _, protocol := range []string{"http-post", "https-post"} { // they ignore the procedure
+		for _, none := range []any{false, nil, 0, []any{}} {
+			got, err := rsscloud.RegistrationFromParams([]any{none, 5337, "/notify", protocol, []any{"http://a/"}, false})
+			if err != nil || got.Procedure != "" || got.Protocol != protocol || got.Domain != "" {
+				t.Errorf("%s with the procedure %v: %+v, %v", protocol, none, got, err)
+			}
+		}
+	}
 	withDomain, err := rsscloud.RegistrationFromParams(with(5, "example.com"))
 	if err != nil || withDomain.Domain != "example.com" {
 		t.Errorf("%+v, %v", withDomain, err)
@@ -297,7 +305,7 @@ func TestRegistrationParametersAreAcceptedWithAnyType(t *testing.T) {
 		"none": nil, "four": want.Params()[:4], "seven": append(with(5, ""), ""), "port false": with(1, false),
 		"port 0": with(1, 0), "port 1.5": with(1, 1.5), "port huge": with(1, 1e300), "port words": with(1, "http"), "path list": with(2, []any{}),
 		"url struct": with(4, map[string]any{}), "url ints": with(4, []any{1}), "no url": with(4, []any{}),
-		"urls": with(4, make([]string, 0)), "domain int": with(5, 1), "protocol": with(3, "XML-RPC"),
+		"urls": with(4, make([]string, 0)), "domain int": with(5, 1), "protocol": with(3, "XML-RPC"), "procedure false": with(0, false), "domain true": with(5, true),
 	} {
 		got, err := rsscloud.RegistrationFromParams(params)
 		if _, ok := errors.AsType[*rsscloud.FieldError](err); !ok || got.Port != 0 && err == nil {

@@ -131,8 +131,8 @@ func (g Registration) Params() []any {
 }
 
 // RegistrationFromParams is the inverse of Params, for XML-RPC and SOAP. The port may be a number
-// or a string, and the list of feeds an array or a single string. A missing or nil domain is the
-// empty domain. The error is a [*FieldError]; for an unknown protocol, it wraps both [ErrProtocol]
+// or a string, and the list of feeds an array or a single string. A missing or nil domain, or false,
+// is the empty domain. For http-post and https-post the procedure may have any type. The error is a [*FieldError]; for an unknown protocol, it wraps both [ErrProtocol]
 // and a [*FieldError].
 func RegistrationFromParams(params []any) (Registration, error) {
 	if len(params) < 5 || len(params) > 6 {
@@ -147,7 +147,10 @@ func RegistrationFromParams(params []any) (Registration, error) {
 			continue
 		}
 		s, ok := text(params[i])
-		if !ok {
+		// spec:rsscloud-2009#notify-procedure-field
+		// Some clients send false for a parameter that has no value.
+		unused := i == 0 && (params[3] == HTTPPost || params[3] == HTTPSPost) || i == 5 && params[i] == false
+		if !ok && !unused {
 			return Registration{}, fieldErr(p.name, "Parameter %d, %s, must be a string.", i+1, p.name)
 		}
 		*p.to = s

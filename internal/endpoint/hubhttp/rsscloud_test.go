@@ -340,6 +340,15 @@ func TestSOAPEndpointAcceptsRegistrationsAndPings(t *testing.T) {
 			t.Errorf("%s: %v, %v, %+v", names, v, err, got)
 		}
 	}
+	for name, want := range map[string]bool{"xmlStorageSystem.rssPleaseNotify": true, "rssCloud.pleaseNotify": true, "RSSCLOUD.PLEASENOTIFY": true, "rssCloud.ping": true, "rssCloud.": false, "ping.rssCloud": false} {
+		params := []soap.Param{{Name: "a", Value: "updated"}, {Name: "b", Value: 5337}, {Name: "c", Value: "/soap"}, {Name: "d", Value: "soap"}, {Name: "e", Value: []any{feed}}}
+		if strings.HasSuffix(name, "ping") {
+			params = []soap.Param{{Name: "url", Value: feed}}
+		}
+		if v, err := client.Call(t.Context(), name, params...); (v == true && err == nil) != want {
+			t.Errorf("%s: %v, %v", name, v, err)
+		}
+	}
 	resp, err := http.Get(srv.URL + "/soap?wsdl")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ const soapNamespace = "http://rsscloud.org/"
 // soapHandler returns the SOAP endpoint, with its description at ?wsdl.
 //
 // spec:rsscloud-2009#soap
+// spec:rsscloud-2003#rss-please-notify
 func soapHandler(c *RSSCloud, sites *Weblogs, publicURL string) http.Handler {
 	service := soap.Service{
 		Name: "rssCloud", Namespace: soapNamespace,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/href"
 	"cloudburst/internal/upstream"
 	"cloudburst/internal/wirehttp"
 	"cloudburst/protocol/cnws"
@@ -193,16 +193,15 @@ func (u *UpstreamClient) websubCallback(f upstream.Follow) string {
 // knownByName reports whether other servers can use the public URL: it uses https or has a host
 // name.
 func knownByName(public string) bool {
-	u, err := url.Parse(public)
-	if err != nil {
-		return false
-	}
-	host := u.Hostname()
-	ip, err := netip.ParseAddr(host)
-	if u.Scheme == "https" {
-		return err != nil || !ip.IsLoopback()
-	}
-	return err != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost")
+	_, err := netip.ParseAddr(strings.Trim(href.Host(public), "[]"))
+	return !isLocal(public) && (err != nil || strings.HasPrefix(public, "https:"))
+}
+
+// isLocal reports whether only this machine can use the public URL.
+func isLocal(public string) bool {
+	host := href.Host(public)
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
 }
 
 // toFault converts an error of a protocol client for the engine.

@@ -96,6 +96,9 @@ func (u *UpstreamClient) notifyModes(f upstream.Follow) []notifyMode {
 		add(rsscloud.HTTPPost, named)
 	default:
 		add(rsscloud.HTTPPost, named)
+		if !isLocal(u.PublicURL()) && !strings.HasPrefix(u.PublicURL(), "https:") { // only a name can have a certificate
+			add(rsscloud.HTTPPost, !named)
+		}
 	}
 	if i := slices.IndexFunc(list, func(w notifyMode) bool { return w.String() == f.Notify }); i > 0 {
 		agreed := list[i]

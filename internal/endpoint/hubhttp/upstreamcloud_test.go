@@ -3,7 +3,10 @@ package hubhttp
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -92,6 +95,46 @@ func TestRSSCloudProtocolsAreTriedInOrder(t *testing.T) {
 			}
 			if d := cmp.Diff(c.asked, cloud.asked); d != "" {
 				t.Errorf("requests (- want, + got):\n%s", d)
+			}
+		})
+	}
+}
+
+// Most clouds are called by a form. The test call of some fails although the challenge succeeds, and
+// the reverse.
+//
+// spec:cloudburst#cloud-fallback
+func TestFormsAreSentWithAndWithoutDomain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		public, before, accepted string // accepted: domain that the cloud accepts; "-": none
+		domains                  []string
+		agreed                   string
+	}{
+		"host name":                   {"http://me.example", "", "me.example", []string{"me.example"}, "http-post domain"},
+		"host name that is unknown":   {"http://me.example", "", "", []string{"me.example", ""}, "http-post"},
+		"host name, refusal":          {"http://me.example", "", "-", []string{"me.example", ""}, ""},
+		"address":                     {"http://192.0.2.1", "", "", []string{""}, "http-post"},
+		"address, another one asks":   {"http://192.0.2.1:5337", "", "192.0.2.1", []string{"", "192.0.2.1"}, "http-post domain"},
+		"address, accepted last time": {"http://192.0.2.1", "http-post domain", "192.0.2.1", []string{"192.0.2.1"}, "http-post domain"},
+		"host name, over TLS":         {"https://me.example", "", "", []string{"me.example"}, ""},
+		"loopback name":               {"http://localhost:5337", "", "-", []string{""}, ""},
+		"loopback address":            {"http://127.0.0.1:5337", "", "-", []string{""}, ""},
+		"loopback IPv6 address":       {"http://[::1]:5337", "", "-", []string{""}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var domains []string
+			cloud := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				domains = append(domains, r.PostFormValue("domain"))
+				fmt.Fprintf(w, `<notifyResult success="%t" msg="x"/>`, r.PostFormValue("domain") == c.accepted)
+			}))
+			defer cloud.Close()
+			f := follow(upstream.RSSCloud, cloud.URL+"/pleaseNotify")
+			f.Wire, f.Notify = rsscloud.HTTPPost, c.before
+			a, err := asking(t, c.public).Ask(t.Context(), f)
+			if a.Notify != c.agreed || (err == nil) != (c.agreed != "") || !slices.Equal(domains, c.domains) {
+				t.Errorf("asked with the domains %q: %+v, %v", domains, a, err)
 			}
 		})
 	}

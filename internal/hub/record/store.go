@@ -46,8 +46,10 @@ type TopicStore interface {
 	// Following returns the topics with live subscriptions that match any of the URLs: first the
 	// topics whose own URL matches, in the order of urls; then topics whose About.Self or
 	// About.Home matches, up to limit in total, beginning with those on the host of the URL. For
-	// Self and Home a trailing slash of the path is ignored.
-	Following(ctx context.Context, urls []string, now time.Time, limit int) ([]Topic, error)
+	// Self and Home a trailing slash of the path is ignored, and the usual spellings of a topic's
+	// URL, Self and Home match too. after is 0; any other value lists only the topics on the host
+	// of the URL whose Self or Home matches, in the order of their IDs, with IDs greater than after.
+	Following(ctx context.Context, urls []string, after int64, now time.Time, limit int) ([]Topic, error)
 	// FollowedUnder lists, in order, the URLs of topics with live subscriptions that begin with
 	// prefix and are greater than after. limit is at most 1,000; 0 means 100.
 	FollowedUnder(ctx context.Context, prefix, after string, now time.Time, limit int) ([]string, error)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cloudburst/internal/href"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store/sqldb"
 )
@@ -36,7 +37,7 @@ func saveAbout(ctx context.Context, c sqldb.Conn, topicID int64, about hub.About
 		return err
 	}
 	var ids []int64
-	for _, u := range []string{about.Self, about.Home} {
+	for _, u := range []string{about.Self, about.Home, href.UsualSpelling(about.Self), href.UsualSpelling(about.Home), href.UsualSpelling(topic)} {
 		switch {
 		case u == "":
 		case sameHost(topic, u):

@@ -26,6 +26,7 @@ func scanEvent(rows *sql.Rows, e *event.Event) error {
 	var detail []byte
 	err := rows.Scan(&e.Node, &e.Seq, (*sqldb.Time)(&e.At), &e.Kind, &e.TopicID, &e.Topic, &e.OK, &e.Text, &e.Via, &e.Peer,
 		&took, &delivered, &failed, &e.Version, &detail)
+	e.Topic, e.Text = event.HidePrivate(e.Topic), event.HidePrivate(e.Text) // a node with an earlier version may have stored it
 	e.Took, e.Notified, e.Failed = time.Duration(took), int(delivered), int(failed)
 	if len(detail) > 0 {
 		e.Detail = json.RawMessage(detail)

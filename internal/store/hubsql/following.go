@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,31 +19,37 @@ func isFollowed(topic, now string) string {
 	return `EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = ` + topic + ` AND s.expires_at + 0 > ` + now + `)`
 }
 
+// aliasPage is the number of aliases on the host of a URL that are read at once.
+const aliasPage = 500
+
 // Following implements hub.Store.
-func (s *topicStore) Following(ctx context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error) {
+func (s *topicStore) Following(ctx context.Context, urls []string, after int64, now time.Time, limit int) ([]hub.Topic, error) {
 	if limit <= 0 || len(urls) == 0 {
 		return nil, nil
 	}
-	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Topic, error) {
-		ids := make([]int64, len(urls))
-		for i, u := range urls {
-			ids[i] = hub.TopicID(u)
-		}
-		var found []hub.Topic
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (found []hub.Topic, err error) {
 		add := func(ids []int64) error {
 			ids = slices.DeleteFunc(ids, func(id int64) bool { return slices.ContainsFunc(found, func(t hub.Topic) bool { return t.ID == id }) })
 			more, err := followed(ctx, c, ids, now)
 			found = append(found, more...)
 			return err
 		}
-		err := add(ids)
-		for _, idOf := range []func(string) int64{ownAliasID, aliasID} {
-			if err != nil || len(found) >= limit {
-				break
+		if after == 0 {
+			err = add(topicsOf(nil, urls, hub.TopicID))
+		}
+		for at, more := after, true; err == nil && more && len(found) < limit; {
+			var named []alias
+			if named, err = byAlias(ctx, c, urls, ownAliasID, at, aliasPage); err == nil && len(named) > 0 {
+				at, err = named[len(named)-1].topic, add(topicsOf(nil, named, alias.topicID))
 			}
-			var named []int64
-			if named, err = byAlias(ctx, c, urls, idOf); err == nil {
-				err = add(named)
+			more = len(named) >= aliasPage
+		}
+		if err == nil && after == 0 && len(found) < limit {
+			// Many topics may claim the same URL of another host, so only a part of them is read.
+			var named []alias
+			if named, err = byAlias(ctx, c, urls, aliasID, 0, 20*aliasPage); err == nil {
+				slices.SortStableFunc(named, func(a, b alias) int { return cmp.Compare(a.place, b.place) })
+				err = add(topicsOf(nil, named, alias.topicID))
 			}
 		}
 		return found[:min(len(found), limit)], err
@@ -71,34 +78,37 @@ func followed(ctx context.Context, c sqldb.Conn, ids []int64, now time.Time) ([]
 	return found, err
 }
 
-// byAlias returns the topics that declare one of the URLs as their own or as their home page, in
-// the order of the URLs. Many topics may claim the same URL, so the number of rows is limited.
-func byAlias(ctx context.Context, c sqldb.Conn, urls []string, idOf func(url string) int64) ([]int64, error) {
+// alias is a URL that a topic declares, by its place among the URLs that were looked up.
+type alias struct {
+	place int
+	topic int64
+}
+
+func (a alias) topicID() int64 { return a.topic }
+
+// byAlias returns the first n topics behind after that declare one of the URLs as their own or as
+// their home page, in the order of their ids.
+func byAlias(ctx context.Context, c sqldb.Conn, urls []string, idOf func(url string) int64, after int64, n int) ([]alias, error) {
 	var rows [][]any
 	place := make(map[int64]int, len(urls))
 	for i, u := range urls {
 		id := idOf(u)
 		if _, twice := place[id]; !twice {
 			place[id] = i
-			rows = append(rows, []any{id})
+			rows = append(rows, []any{id, after})
 		}
 	}
-	var named []struct{ alias, topic int64 }
-	err := c.BulkQuery(ctx, `rows(id i) SELECT a.alias_id, a.topic_id FROM alias AS a {AND ROWS} WHERE a.alias_id = :id LIMIT 10000`,
+	var named []alias
+	err := c.BulkQuery(ctx, `rows(id i, after i) SELECT a.alias_id, a.topic_id FROM alias AS a {AND ROWS}
+		WHERE a.alias_id = :id AND a.topic_id > :after ORDER BY a.topic_id LIMIT `+strconv.Itoa(n),
 		func(rows *sql.Rows) error {
-			var n struct{ alias, topic int64 }
-			err := rows.Scan(&n.alias, &n.topic)
-			named = append(named, n)
+			var id, topic int64
+			err := rows.Scan(&id, &topic)
+			named = append(named, alias{place[id], topic})
 			return err
 		}, rows)
-	slices.SortFunc(named, func(a, b struct{ alias, topic int64 }) int {
-		return cmp.Or(cmp.Compare(place[a.alias], place[b.alias]), cmp.Compare(a.topic, b.topic))
-	})
-	ids := make([]int64, len(named))
-	for i, n := range named {
-		ids[i] = n.topic
-	}
-	return ids, err
+	slices.SortFunc(named, func(a, b alias) int { return cmp.Or(cmp.Compare(a.topic, b.topic), a.place-b.place) })
+	return named[:min(len(named), n)], err
 }
 
 // aliasID returns the id of a URL that a topic declares as its own or as its home page. URLs with

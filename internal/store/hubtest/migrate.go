@@ -2,6 +2,8 @@ package hubtest
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,4 +70,28 @@ func TitlesMigrated(t *testing.T, s hub.Store) {
 		storetest.Must(t, err)
 		storetest.Same(t, "search for "+match, len(topics), want)
 	}
+}
+
+// BeforePrivateEvents is the last schema version whose log may show private feeds.
+const BeforePrivateEvents = 40
+
+// PrivateEventRows returns statements that fill the table event of the schema BeforePrivateEvents.
+func PrivateEventRows() (rows []string) {
+	secret := "http://127.0.0.1/alice/private/abcdefghij12." + strings.Repeat("K_-9", 8) + "/rss.xml"
+	for i, e := range [][4]string{
+		{"ping", feed, "kept", "rest"}, {"register", feed, "also kept", "rest"}, {"check", feed, "kept, too", "relay"}, {"ping", secret, "topic", "rest"},
+		{"ping", "", "refused " + secret, "rest"}, {"register", feed, "a feed of the reader", "relay"}, {"drop", feed, "no longer a feed of the reader", "relay"},
+	} {
+		rows = append(rows, fmt.Sprintf(`INSERT INTO event (node, seq, at, kind, topic_id, topic, ok, text, door, peer, took, told, failed, version)
+			VALUES (1, %d, 1790000000000, '%s', %d, '%s', TRUE, '%s', '%s', '', 0, 0, 0, 0)`, i+1, e[0], hub.TopicID(e[1]), e[1], e[2], e[3]))
+	}
+	return rows
+}
+
+// PrivateEventsMigrated checks that the log of a store with PrivateEventRows shows no private feed.
+func PrivateEventsMigrated(t *testing.T, s hub.Store) {
+	e := newEnv(t, s)
+	log := e.Log(t)
+	slices.Sort(log)
+	storetest.Same(t, "log", log, []string{"also kept", "kept", "kept, too"})
 }

@@ -18,7 +18,7 @@ func Statements(t *testing.T, st hub.Store, bounds map[string]int, count func(do
 	ping := func(check hub.Check) int {
 		return count(func() {
 			var err error
-			topics, err = e.Following(e.Ctx, []string{feed}, e.Now, 10)
+			topics, err = e.Following(e.Ctx, []string{feed}, 0, e.Now, 10)
 			if err != nil || len(topics) != 1 {
 				t.Fatalf("%d topics, %v", len(topics), err)
 			}

@@ -1,11 +1,11 @@
-package hub_test
+package record_test
 
 import (
 	"testing"
 	"time"
 
 	"cloudburst/internal/date"
-	"cloudburst/internal/hub"
+	"cloudburst/internal/hub/record"
 )
 
 func TestRenewalTimeIsFormattedInWords(t *testing.T) {
@@ -19,10 +19,10 @@ func TestRenewalTimeIsFormattedInWords(t *testing.T) {
 		30 * 24 * time.Hour:     {"720 hours", "691 hours"},
 		1500 * time.Millisecond: {"1500 milliseconds", "1 second"},
 	} {
-		if got := [2]string{date.InWords(lifetime), date.InWords(hub.RenewWithin(lifetime))}; got != want {
+		if got := [2]string{date.InWords(lifetime), date.InWords(record.RenewWithin(lifetime))}; got != want {
 			t.Errorf("%s: %q, want %q", lifetime, got, want)
 		}
-		if within := hub.RenewWithin(lifetime); within >= lifetime || within <= 0 {
+		if within := record.RenewWithin(lifetime); within >= lifetime || within <= 0 {
 			t.Errorf("%s: renewal time is %s", lifetime, within)
 		}
 	}
