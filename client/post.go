@@ -18,6 +18,7 @@ type Post struct {
 	// deleted.
 	State string `json:"state"`
 	URL   string `json:"url,omitempty"`  // URL of the post's page; "" before it is published
+	Slug  string `json:"slug,omitempty"` // last segment of URL; before the publication, the preferred one
 	GUID  string `json:"guid,omitempty"` // guid of the post's item in feeds; "": not published yet
 	Key   string `json:"key,omitempty"`  // idempotency key sent by the program that created the post
 

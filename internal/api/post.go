@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	documents "cloudburst/internal/serve"
 )
 
 // Posts stores the posts of users. [*author.Posts] implements it.
@@ -124,17 +126,42 @@ func (c *postCall) id() (int64, error) {
 	return id, nil
 }
 
-// base returns the revision in If-Match; 0 accepts any revision.
-func (c *postCall) base() (int64, error) {
-	text := strings.TrimSpace(c.r.Header.Get("If-Match"))
-	if text == "" || text == "*" {
+// revisions returns the revisions that a header such as If-Match lists. A tag that names no revision,
+// and a weak one unless weakToo is set, becomes noRevision, and so does a header without a tag. each: the
+// header has "*".
+func (c *postCall) revisions(header string, weakToo bool) (all []int64, each bool) {
+	for _, list := range c.r.Header.Values(header) {
+		for tag, weak, rest := documents.NextTag(list); tag != ""; tag, weak, rest = documents.NextTag(rest) {
+			n, err := strconv.ParseInt(strings.Trim(tag, `"`), 10, 64)
+			if err != nil || n <= 0 || weak && !weakToo {
+				n = noRevision
+			}
+			all, each = append(all, n), each || tag == "*"
+		}
+		if list != "" && len(all) == 0 {
+			all = []int64{noRevision}
+		}
+	}
+	return all, each
+}
+
+// noRevision is a revision that no post has.
+const noRevision = math.MaxInt64
+
+// base returns the revision of If-Match that a change is based on; 0 accepts any revision.
+func (s postAPI) base(c *postCall, id int64) (int64, error) {
+	all, each := c.revisions("If-Match", false)
+	switch {
+	case each, len(all) == 0:
 		return 0, nil
+	case len(all) == 1:
+		return all[0], nil
 	}
-	n, err := strconv.ParseInt(strings.Trim(text, `"`), 10, 64)
-	if err != nil || n <= 0 {
-		return 0, fault.New(fault.Invalid, "If-Match is %s: it must be the revision of the post, as in its ETag.", cut(text, 100))
+	p, err := s.Posts.Get(c.ctx(), c.user, id)
+	if err == nil && slices.Contains(all, p.Revision) {
+		return p.Revision, nil
 	}
-	return n, nil
+	return noRevision, err
 }
 
 // plain returns the ID of the post in the path of a request that has no parameters.
@@ -145,7 +172,8 @@ func (c *postCall) plain() (id int64, err error) {
 	return c.id()
 }
 
-// answerPost sends a post. If the revision in If-Match is outdated, the status is 412.
+// answerPost sends a post. If the revision in If-Match is outdated, the status is 412. If a GET or
+// HEAD names the revision in If-None-Match, the status is 304.
 func (s postAPI) answerPost(c *postCall, status int, base int64, p author.Post, err error) error {
 	if err != nil && base > 0 && fault.CodeOf(err) == fault.Conflict {
 		message := err.Error()
@@ -159,6 +187,11 @@ func (s postAPI) answerPost(c *postCall, status int, base int64, p author.Post, 
 		return err
 	}
 	c.w.Header().Set("ETag", strconv.Quote(strconv.FormatInt(p.Revision, 10)))
+	read := c.r.Method == http.MethodGet || c.r.Method == http.MethodHead
+	if all, each := c.revisions("If-None-Match", true); read && (each || slices.Contains(all, p.Revision)) {
+		c.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
 	if status == http.StatusCreated {
 		c.w.Header().Set("Location", fmt.Sprintf("/v1/users/%s/posts/%d", p.User, p.ID))
 	}
@@ -303,7 +336,7 @@ func (s postAPI) changePost(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	base, err := c.base()
+	base, err := s.base(c, id)
 	if err != nil {
 		return err
 	}
@@ -323,7 +356,7 @@ func (s postAPI) deletePost(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	base, err := c.base()
+	base, err := s.base(c, id)
 	if err != nil {
 		return err
 	}

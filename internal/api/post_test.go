@@ -248,6 +248,43 @@ func TestClientCreatesAndChangesPosts(t *testing.T) {
 	}
 }
 
+func TestPostPreconditionsCompareEntityTags(t *testing.T) {
+	t.Parallel()
+	w := newPostHarness(t)
+	srv := httptest.NewServer(newRiver(Options{River: newFakeRiver(), Tokens: fakeTokens{}, Posts: w}))
+	t.Cleanup(srv.Close)
+	const one = "/v1/users/alice/posts/1"
+	send := func(method, path, body, header, value string) (*http.Response, string) {
+		t.Helper()
+		return do(t, srv, method, path, "application/json", body, bearerOf("alice:create,update"), func(r *http.Request) {
+			if header != "" {
+				r.Header.Set(header, value)
+			}
+		})
+	}
+	res, body := send("POST", "/v1/users/alice/posts", `{"source":"a","state":"draft","slug":"My words"}`, "", "")
+	if tag := res.Header.Get("ETag"); tag != `"1"` || !strings.Contains(body, `"slug":"my-words"`) {
+		t.Errorf("created: %s %s", tag, body)
+	}
+	for value, want := range map[string]int{`"1"`: 304, `W/"1"`: 304, `"0", "1"`: 304, "*": 304, `"2"`: 200, `"x"`: 200} {
+		res, body := send("GET", one, "", "If-None-Match", value)
+		if res.StatusCode != want || res.Header.Get("ETag") != `"1"` || (body == "") != (want == 304) {
+			t.Errorf("GET with If-None-Match %s: %d %s", value, res.StatusCode, body)
+		}
+		if res, _ := send("HEAD", one, "", "If-None-Match", value); res.StatusCode != want {
+			t.Errorf("HEAD with If-None-Match %s: %d", value, res.StatusCode)
+		}
+	}
+	for _, tt := range []struct {
+		value string
+		want  int
+	}{{`W/"1"`, 412}, {"W/", 412}, {",", 412}, {`"0"`, 412}, {`"x"`, 412}, {`"0", "2"`, 412}, {`"0", W/"1"`, 412}, {`"1"`, 200}, {`"0", "1", "2"`, 200}, {"3", 200}, {"*", 200}} {
+		if res, body := send("PATCH", one, fmt.Sprintf(`{"title":%q}`, tt.value), "If-Match", tt.value); res.StatusCode != tt.want {
+			t.Errorf("PATCH with If-Match %s: %d %s", tt.value, res.StatusCode, body)
+		}
+	}
+}
+
 func TestPagesOfPostListContainEachPostOnce(t *testing.T) {
 	t.Parallel()
 	w := newPostHarness(t)

@@ -302,6 +302,7 @@ func groupDocument(p *Posts, user string) func(w Writer, slug string, newest []P
 		}
 		for {
 			f := p.Channel(w, newest)
+			f.ID = f.Link + "#" + GroupFeed(slug) // the page is that of the public feed, and the URL of a document may change with the secret
 			f.Title = plainText(cmp.Or(w.Title, w.User) + ": " + g.Name)
 			f.Subtitle = plainText(cmp.Or(g.Description, "Private posts of "+cmp.Or(w.Name, w.User)+". Do not share the URL of this feed."))
 			f.Hints = feed.Hints{TTL: f.Hints.TTL}

@@ -122,6 +122,7 @@ func (p *Posts) imported(o Composer, post Post) (Post, error) {
 			post.GUID = fmt.Sprintf("%s/%s/#%d", p.origin(), o.user, post.PublishedAt.UnixMilli())
 		}
 	}
+	post.SlugWish = fold(post.SlugWish, "_", maxSlug)
 	if post.State != Published {
 		return post, nil
 	}

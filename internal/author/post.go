@@ -44,6 +44,8 @@ type Post struct {
 	GUID      string
 	PermaLink bool // GUID is the URL of the post's page
 	Slug      string
+	// SlugWish is the Slug that the author wants, as long as the post has no Slug.
+	SlugWish string
 	// Seq is the number of the post in the order of publication, from 1. Archive pages are ranges of
 	// Seq. 0: never published.
 	Seq int64

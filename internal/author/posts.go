@@ -73,8 +73,8 @@ type Edit struct {
 	// content. nil: the content does not change.
 	Change func(c *Content) error
 	To     State     // Draft, Scheduled, Published, or ForGroups; "": the state does not change; a new post becomes a Draft
-	At     time.Time // time of publication, or date of a published post; zero: now for a new publication, otherwise unchanged
-	Slug   string    // preferred slug of a post that has no slug yet; "": a slug from the title or the time
+	At     time.Time // time of publication, or date of a published post, which a date in the future schedules; zero: now for a new publication, otherwise unchanged
+	Slug   string    // preferred slug of a post that has no slug yet; "": the one of an earlier edit, or a slug from the title or the time
 	Key    string    // see [Post].Key; "": no key
 	GUID   string    // guid of a new post that was on another server; "": the guid is the URL of the post
 	Via    string    // endpoint, for the log: "write", "api", "metaWeblog", "micropub", "command"
@@ -218,13 +218,16 @@ func (p editing) apply(was Post) (Post, error) {
 	if p.e.To == ForGroups && len(next.Groups) == 0 {
 		return Post{}, fault.In(fault.New(fault.Invalid, "A private post names at least one group; nothing was published."), "groups")
 	}
-	if p.e.To.HasReaders() && p.e.At.Sub(now) > time.Minute {
+	if next.State.HasReaders() && p.e.At.Sub(now) > time.Minute {
 		next.State = Scheduled // the date is in the future
 	}
 	if next.State.HasReaders() { // the groups decide whether the post is public; the state of the caller is ignored
 		if next.State = Published; len(next.Groups) > 0 {
 			next.State = ForGroups
 		}
+	}
+	if next.Slug == "" {
+		next.SlugWish = cmp.Or(fold(p.e.Slug, "_", maxSlug), was.SlugWish)
 	}
 	if p.e.Key != "" && was.ID == 0 {
 		next.Key = p.e.Key
@@ -362,7 +365,7 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Po
 		}
 		next := *before
 		next.User, next.ID, next.Revision, next.CreatedAt = now.User, now.ID, now.Revision, now.CreatedAt
-		next.GUID, next.PermaLink, next.Slug, next.Seq = now.GUID, now.PermaLink, now.Slug, now.Seq
+		next.GUID, next.PermaLink, next.Slug, next.SlugWish, next.Seq = now.GUID, now.PermaLink, now.Slug, now.SlugWish, now.Seq
 		if next.State == Published && next.Seq == 0 { // an import has renumbered the other posts since
 			next.Seq = wr.LastSeq + 1
 		}

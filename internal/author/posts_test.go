@@ -216,6 +216,19 @@ func TestScheduledPostIsPublishedOnTime(t *testing.T) {
 	})
 }
 
+func TestFutureDateOfAPublishedPostSchedulesIt(t *testing.T) {
+	t.Parallel()
+	withHarness(t, func(t *testing.T, d *harness) {
+		p := d.post("now")
+		later := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
+		p = d.must(d.Save(d.ctx, author.Edit{User: "alice", ID: p.ID, At: later}))
+		if p.State != author.Scheduled || !p.DueAt.Equal(later) {
+			t.Errorf("the post is %s, due at %s", p.State, p.DueAt)
+		}
+		d.wantFeed("")
+	})
+}
+
 func TestInvalidPostIsRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {

@@ -9,6 +9,8 @@ import (
 )
 
 // assignSlug sets the permanent fields of a first publication: Seq, Slug and GUID.
+//
+// spec:cloudburst#slug-wish
 func (p editing) assignSlug(next *Post, w Writer, free func(string) (string, error)) (err error) {
 	if next.State == ForGroups { // a slug or a Seq would reveal that the private post exists
 		if next.GUID == "" {
@@ -20,13 +22,10 @@ func (p editing) assignSlug(next *Post, w Writer, free func(string) (string, err
 		next.Seq = w.LastSeq + 1
 	}
 	if next.Slug == "" {
-		wish := fold(p.e.Slug, "_", maxSlug)
-		if wish == "" {
-			wish = slugOf(next)
-		}
-		if next.Slug, err = free(wish); err != nil {
+		if next.Slug, err = free(cmp.Or(next.SlugWish, slugOf(next))); err != nil {
 			return err
 		}
+		next.SlugWish = ""
 	}
 	if next.GUID == "" {
 		next.GUID = p.e.GUID
@@ -36,6 +35,9 @@ func (p editing) assignSlug(next *Post, w Writer, free func(string) (string, err
 	}
 	return nil
 }
+
+// WantedSlug returns the slug of a post, or the slug that its author wants for it.
+func (p Post) WantedSlug() string { return cmp.Or(p.Slug, p.SlugWish) }
 
 // slugOf returns a slug from a post's title or time.
 func slugOf(post *Post) string {

@@ -39,3 +39,52 @@ func TestSlugOfAPathDoesNotDependOnItsDate(t *testing.T) {
 		}
 	}
 }
+
+func TestWishedSlugOfADraftIsKeptUntilPublication(t *testing.T) {
+	t.Parallel()
+	withHarness(t, func(t *testing.T, d *harness) {
+		d.post("first")
+		for name, edits := range map[string][]author.Edit{
+			"draft":               {{To: author.Draft, Slug: "A Draft"}, {To: author.Published}},
+			"draft, edited":       {{To: author.Draft, Slug: "other"}, {Slug: "A Draft"}, {Slug: "a-draft"}, {To: author.Published}},
+			"draft, at last":      {{To: author.Draft, Slug: "other"}, {To: author.Published, Slug: "A Draft"}},
+			"published, as draft": {{To: author.Published, Slug: "A Draft"}, {To: author.Draft, Slug: "other"}, {To: author.Published}},
+		} {
+			var p author.Post
+			for i, e := range edits {
+				e.User, e.ID = "alice", p.ID
+				if i == 0 {
+					e.Change = write(name).Change
+				}
+				p = d.must(d.Save(d.ctx, e))
+				if p.State == author.Draft && i == 0 && (p.Slug != "" || p.SlugWish == "") {
+					t.Errorf("%s: the draft has the slug %q, the wish is %q", name, p.Slug, p.SlugWish)
+				}
+			}
+			if p.Slug != "a-draft" || p.SlugWish != "" {
+				t.Errorf("%s: the slug is %q, the wish is %q", name, p.Slug, p.SlugWish)
+			}
+			d.must(d.Delete(d.ctx, "alice", p.ID, 0, "test"))
+			d.sleep(31 * 24 * time.Hour)
+			if err := d.Sweep(d.ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestWishedSlugOfAScheduledPostIsUsedAtItsTime(t *testing.T) {
+	t.Parallel()
+	withHarness(t, func(t *testing.T, d *harness) {
+		e := write("later")
+		e.At, e.Slug = time.Now().Add(time.Hour), "wished"
+		p := d.must(d.Save(d.ctx, e))
+		d.sleep(time.Hour)
+		if n, err := d.PublishDue(d.ctx); n != 1 || err != nil {
+			t.Fatalf("%d published, %v", n, err)
+		}
+		if p = d.must(d.Get(d.ctx, "alice", p.ID)); p.Slug != "wished" {
+			t.Errorf("the slug is %q", p.Slug)
+		}
+	})
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -27,7 +29,9 @@ func (s *memoryStore) ReceiveMention(_ context.Context, m Mention, limit int) er
 	defer s.mu.Unlock()
 	for id, old := range s.all {
 		if old.Source == m.Source && old.Post == m.Post {
-			old.DueAt, old.Lease, old.Tries = m.DueAt, 0, 0
+			if old.DueAt, old.Lease, old.Tries = m.DueAt, 0, 0; m.Target != old.Target {
+				old.Reported = m.Target
+			}
 			s.all[id] = old
 			return nil
 		}
@@ -128,9 +132,13 @@ type scenario struct {
 	mu    sync.Mutex
 	reads int
 	page  func(n int) (Content, string, error)
+	links []string // targets to which the page links; nil: every target
 }
 
-func (w *scenario) Read(context.Context, string, string) (Content, string, error) {
+func (w *scenario) Read(_ context.Context, _, target string) (Content, string, error) {
+	if w.links != nil && !slices.Contains(w.links, target) {
+		return Content{}, "", fault.New(fault.Gone, "The page does not link to the post.")
+	}
 	w.mu.Lock()
 	w.reads++
 	n := w.reads
@@ -140,7 +148,12 @@ func (w *scenario) Read(context.Context, string, string) (Content, string, error
 
 func (w *scenario) report(t *testing.T) {
 	t.Helper()
-	if err := w.Receive(t.Context(), "https://you.example/reply", "https://me.example/post", netip.MustParseAddr("192.0.2.1")); err != nil {
+	w.reportTo(t, "https://me.example/post")
+}
+
+func (w *scenario) reportTo(t *testing.T, target string) {
+	t.Helper()
+	if err := w.Receive(t.Context(), "https://you.example/reply", target, netip.MustParseAddr("192.0.2.1")); err != nil {
 		t.Error(err)
 	}
 	time.Sleep(time.Second)
@@ -156,7 +169,7 @@ func run(t *testing.T, f func(t *testing.T, w *scenario)) {
 			return Content{Kind: Reply, Name: "You", Text: "Hello"}, author, nil
 		}
 		w.Conversation = &Conversation{Store: w.store, Read: w, Target: func(_ context.Context, url string) (string, int64, error) {
-			if url != "https://me.example/post" {
+			if path, _, _ := strings.Cut(url, "?"); path != "https://me.example/post" {
 				return "", 0, fault.New(fault.NotFound, "none")
 			}
 			return "me", 3, nil
@@ -253,6 +266,31 @@ func TestReplyIsRemovedIfItsPageIsDeleted(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestReportOfAnotherURLOfThePostDoesNotRemoveAnApprovedReply(t *testing.T) {
+	run(t, func(t *testing.T, w *scenario) {
+		const post, other = "https://me.example/post", "https://me.example/post?x=1"
+		w.links = []string{post}
+		w.report(t)
+		if _, err := w.Moderate(t.Context(), "me", w.store.one(t).ID, Approve); err != nil {
+			t.Fatal(err)
+		}
+		w.reportTo(t, other)
+		if m := w.store.one(t); m.State != Approved || m.Target != post || m.Reported != "" {
+			t.Errorf("after the report of a URL without a link: %+v", m)
+		}
+		w.links = []string{other} // the page links to another URL of the post now
+		w.reportTo(t, other)
+		if m := w.store.one(t); m.State != Approved || m.Target != other || m.Reported != "" {
+			t.Errorf("after the page changed its link: %+v", m)
+		}
+		w.links = []string{}
+		w.reportTo(t, post)
+		if n := len(w.store.all); n != 0 {
+			t.Errorf("%d mentions remain after the page removed its link", n)
+		}
+	})
 }
 
 func TestUnreadableReplyPageIsRetriedThenAbandoned(t *testing.T) {

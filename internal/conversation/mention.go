@@ -34,9 +34,12 @@ type Mention struct {
 	User   string // author of the post
 	Post   int64  // number of the post
 	Source string // URL of the page, as reported
-	Target string // URL of the post, as reported
-	State  State
-	Host   string // host of Source
+	Target string // URL of the post to which Source links; in the state Unread, as first reported
+	// Reported is the Target of the latest report after the first. If Source links to Reported but not
+	// to Target, it becomes the Target. "": no later report since the last read.
+	Reported string
+	State    State
+	Host     string // host of Source
 	// Author is the URL by which the page names its author; "": none. A page can name any author, so
 	// only Host and Author together identify an author.
 	Author     string

@@ -44,10 +44,16 @@ func (c *Conversation) Run(ctx context.Context) error {
 }
 
 // read reads the page of a claimed mention and records the result.
+//
+// spec:cloudburst#mention-other-url
 func (c *Conversation) read(ctx context.Context, m Mention) {
 	within, stop := context.WithTimeout(ctx, c.Options.Timeout)
 	defer stop()
 	content, author, err := c.Read.Read(within, m.Source, m.Target)
+	if fault.CodeOf(err) == fault.Gone && m.Reported != "" && m.Reported != m.Target {
+		m.Target = m.Reported
+		content, author, err = c.Read.Read(within, m.Source, m.Target)
+	}
 	if c.Changed != nil {
 		defer c.Changed(context.WithoutCancel(ctx), m.Source)
 	}
@@ -57,7 +63,10 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 	}
 	switch code := fault.CodeOf(err); {
 	case err == nil:
-		c.settle(ctx, m, func(now *Mention, rules []Rule) Action { return c.verified(now, rules, content, author, known) })
+		c.settle(ctx, m, func(now *Mention, rules []Rule) Action {
+			now.Target, now.Reported = m.Target, ""
+			return c.verified(now, rules, content, author, known)
+		})
 	case ctx.Err() != nil: // a shutdown is not a failure of the page
 		c.settle(ctx, m, func(now *Mention, _ []Rule) Action { now.DueAt = c.now(); return Keep })
 	case code == fault.Gone || code == fault.Refused || code == fault.Invalid:

@@ -28,7 +28,8 @@ type Query struct {
 // returns nil, its changes are on disk. Times are stored in milliseconds, UTC.
 type Store interface {
 	// ReceiveMention stores a reported mention, which is due at DueAt. If a mention with the same
-	// User, Post and Source exists, it becomes due again, keeps its state and loses its lease.
+	// User, Post and Source exists, it becomes due again, gets the new Target as its Reported unless it
+	// equals its Target, keeps its state and loses its lease.
 	// fault.TooMany: the user already has limit undecided mentions.
 	ReceiveMention(ctx context.Context, m Mention, limit int) error
 	// Mention returns a mention of a user. fault.NotFound: the mention does not exist.

@@ -183,6 +183,9 @@ func (s *testServer) randomPosts(r *rand.Rand, user string, n int) {
 		if e.To == author.Scheduled {
 			e.At = startTime.Add(time.Duration(1+r.IntN(1e6)) * time.Hour)
 		}
+		if i%3 == 0 {
+			e.Slug = fmt.Sprintf("wish-%d", i)
+		}
 		if _, err := s.posts.Save(s.t.Context(), e); err != nil {
 			s.t.Fatal(err)
 		}

@@ -63,6 +63,7 @@ type record struct {
 	GUID        string       `json:"guid,omitempty"`
 	PermaLink   bool         `json:"permaLink,omitempty"`
 	Slug        string       `json:"slug,omitempty"`
+	SlugWish    string       `json:"slugWish,omitempty"`
 	Seq         int64        `json:"seq,omitempty"`
 	Key         string       `json:"key,omitempty"`
 	CreatedAt   time.Time    `json:"createdAt,omitzero"`
@@ -74,14 +75,14 @@ type record struct {
 
 func recordOf(p author.Post) record {
 	return record{
-		ID: p.ID, Revision: p.Revision, State: p.State, GUID: p.GUID, PermaLink: p.PermaLink, Slug: p.Slug, Seq: p.Seq, Key: p.Key,
+		ID: p.ID, Revision: p.Revision, State: p.State, GUID: p.GUID, PermaLink: p.PermaLink, Slug: p.Slug, SlugWish: p.SlugWish, Seq: p.Seq, Key: p.Key,
 		CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(), PublishedAt: p.PublishedAt.UTC(), DueAt: p.DueAt.UTC(), Content: p.Content,
 	}
 }
 
 func (r record) post() author.Post {
 	return author.Post{
-		State: r.State, GUID: r.GUID, PermaLink: r.PermaLink, Slug: r.Slug, Key: r.Key,
+		State: r.State, GUID: r.GUID, PermaLink: r.PermaLink, Slug: r.Slug, SlugWish: r.SlugWish, Key: r.Key,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, PublishedAt: r.PublishedAt, DueAt: r.DueAt, Content: r.Content,
 	}
 }

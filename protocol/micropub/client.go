@@ -123,7 +123,7 @@ func (r *Request) Form() (url.Values, bool) {
 			case "h", "action", fieldToken:
 				return nil, false // a form cannot express this request
 			}
-			if strings.HasSuffix(name, "[]") {
+			if strings.HasSuffix(name, "[]") || isContentPart(name) {
 				return nil, false
 			}
 		}

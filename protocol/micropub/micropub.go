@@ -28,7 +28,9 @@
 //     numbers and booleans, which are read as text.
 //   - Names of form fields may end in [], for one value as well as for many.
 //   - Values of content may be text, {"html": …}, or {"markdown": …}, an extension that
-//     several servers share.
+//     several servers share. In forms they are the fields content[html] and content[markdown].
+//   - The command mp-photo-alt has the descriptions of the photos, because forms cannot contain
+//     {"value": …, "alt": …}.
 //   - Queries of later extensions are answered: source without a url (a list of posts),
 //     category and post-types; at the media endpoint last and source.
 //   - Web pages of any origin may call the endpoints, because cookies are ignored.
@@ -131,8 +133,12 @@ func (r *Request) check() error {
 	return nil
 }
 
-// split moves the commands out of the properties, and removes properties that must not be
-// stored.
+// commandAlt is the command whose values are the descriptions of the photos, in the same order. Forms
+// have no other field for descriptions.
+const commandAlt = "mp-photo-alt"
+
+// split moves the commands out of the properties, adds the descriptions of the photos, and removes
+// properties that must not be stored.
 //
 // spec:micropub-2017#reserved
 // spec:micropub-2017#token-not-stored
@@ -142,6 +148,16 @@ func (r *Request) split() {
 		if strings.HasPrefix(name, "mp-") {
 			r.command(name, values)
 			delete(r.Properties, name)
+		}
+	}
+	describe(r.Properties["photo"], r.Commands[commandAlt])
+}
+
+// describe adds the descriptions to the photos that have none.
+func describe(photos, alts []Value) {
+	for i, alt := range alts {
+		if i < len(photos) && photos[i].Text != "" && photos[i].Alt == "" {
+			photos[i].Alt = alt.Text
 		}
 	}
 }

@@ -106,6 +106,7 @@ func TestClientSendsFormUnlessJSONIsNeeded(t *testing.T) {
 		"alt":          {Request{Properties: Properties{"photo": {{Text: "https://a.example/", Alt: "a"}}}}, ""},
 		"odd names":    {Request{Properties: Properties{"action": {Text("delete")}}}, ""},
 		"odd brackets": {Request{Properties: Properties{"a[]": {Text("b")}}}, ""},
+		"odd part":     {Request{Properties: Properties{"content[html]": {Text("b")}}}, ""},
 		"a deletion":   {Request{Action: Delete, URL: "https://a.example/"}, "action=delete&url=https%3A%2F%2Fa.example%2F"},
 		"an update":    {Request{Action: Update, URL: "https://a.example/", RemoveAll: []string{"x"}}, ""},
 	} {
@@ -165,6 +166,7 @@ func FuzzForm(f *testing.F) {
 	f.Add("h=entry&content=a&category[]=b&category[]=c&mp-slug=d&access_token=e")
 	f.Add("action=delete&url=http://a.example/")
 	f.Add("h=&content=&a[]=&[]=x")
+	f.Add("content[html]=<p>a&content[value]=a&photo[]=&photo[]=b&mp-photo-alt[]=&mp-photo-alt[]=c")
 	f.Fuzz(func(t *testing.T, s string) {
 		v, err := url.ParseQuery(s)
 		if err != nil {

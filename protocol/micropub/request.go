@@ -2,6 +2,7 @@ package micropub
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -189,19 +190,48 @@ func ParseForm(values url.Values) (req *Request, token string, err error) {
 }
 
 // fillForm sets the properties from the fields of a form.
+//
+// spec:cloudburst#micropub-form-parts
 func fillForm(req *Request, values url.Values) {
+	content, parted := contentParts(values)
 	for name, list := range values {
-		if name == "h" || name == "action" || name == fieldToken {
+		if name == "h" || name == "action" || name == fieldToken || isContentPart(name) {
 			continue
 		}
 		name = strings.TrimSuffix(name, "[]")
+		paired := name == "photo" || name == commandAlt // an empty value keeps the others at their positions
 		for _, s := range list {
-			if s != "" || len(list) == 1 && name == "content" {
+			if s != "" || paired || len(list) == 1 && name == "content" {
 				req.Properties[name] = append(req.Properties[name], Text(s))
 			}
 		}
 	}
+	if parted {
+		req.Properties["content"] = []Value{content}
+	}
 	req.split()
+	photos := slices.DeleteFunc(req.Properties["photo"], func(v Value) bool { return v.Text == "" })
+	if req.Properties["photo"] = photos; len(photos) == 0 {
+		delete(req.Properties, "photo")
+	}
+}
+
+// isContentPart reports whether a form field is a part of the content.
+func isContentPart(name string) bool {
+	return name == "content[html]" || name == "content[markdown]" || name == "content[value]"
+}
+
+// contentParts returns the content of a form that has it in parts, which are named like the members of
+// the JSON object.
+func contentParts(values url.Values) (v Value, parted bool) {
+	for name := range values {
+		parted = parted || isContentPart(name)
+	}
+	v = Value{HTML: values.Get("content[html]"), Text: cmp.Or(values.Get("content[value]"), values.Get("content"))}
+	if markdown := values.Get("content[markdown]"); v.HTML == "" && markdown != "" {
+		v = Value{Markdown: markdown}
+	}
+	return v, parted
 }
 
 // requestJSON is the JSON of a request.
@@ -307,6 +337,11 @@ func readUpdate(req *Request, in *requestJSON, n *int) (err error) {
 	}
 	for _, p := range []Properties{req.Replace, req.Add, req.Remove} {
 		delete(p, fieldToken)
+		if err == nil && p.Has(commandAlt) && !p.Has("photo") {
+			err = invalid("%s describes photos, but there is no photo next to it.", commandAlt)
+		}
+		describe(p["photo"], p[commandAlt])
+		delete(p, commandAlt)
 	}
 	return err
 }

@@ -120,7 +120,7 @@ func PingTarget(o announce.PendingTarget) client.PingTarget {
 // Post converts a post. url is the URL of the post; warning is a warning about it; "": no warning.
 func Post(p author.Post, url, warning string) client.Post {
 	out := client.Post{
-		ID: p.ID, User: p.User, Revision: p.Revision, State: string(p.State), GUID: p.GUID, Key: p.Key, URL: url,
+		ID: p.ID, User: p.User, Revision: p.Revision, State: string(p.State), Slug: p.WantedSlug(), GUID: p.GUID, Key: p.Key, URL: url,
 		CreatedAt: Milli(p.CreatedAt), UpdatedAt: Milli(p.UpdatedAt), PublishedAt: When(p.PublishedAt), DueAt: When(p.DueAt), UndoUntil: When(p.UndoUntil), Warning: warning,
 		Title: p.Title, Source: p.Source, Format: string(p.Format), HTML: p.HTML, Link: p.Link, Categories: append([]string{}, p.Categories...),
 		Enclosures: enclosures(p.Enclosures), Outline: Nodes(p.Outline), Language: p.Language, Groups: p.Groups,

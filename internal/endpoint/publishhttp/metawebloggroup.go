@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
 )
 
 // groupPrefix is the prefix of categories that represent groups in editors: "private:family". The
@@ -20,6 +21,11 @@ func groupCategories(slugs []string) []string {
 		all[i] = groupPrefix + all[i]
 	}
 	return all
+}
+
+// errPrivate is the error of the publication of a private post that does not remove its groups.
+func errPrivate(groups []string) error {
+	return fault.New(fault.Invalid, "This post is private. To make it public, send its categories without %s; nothing was saved.", strings.Join(groupCategories(groups), ", "))
 }
 
 // splitGroups separates labels into categories and the slugs of groups.

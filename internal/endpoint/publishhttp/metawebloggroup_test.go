@@ -2,11 +2,28 @@ package publishhttp
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"cloudburst/internal/author"
 	"cloudburst/protocol/metaweblog"
+	"cloudburst/protocol/xmlrpc"
 )
+
+func TestEditorsReceiveTheWishedSlugOfADraft(t *testing.T) {
+	t.Parallel()
+	w := newWeblog(t)
+	c, ctx := w.as("alice", "test"), t.Context()
+	id := must[string](t)(c.NewPost(ctx, metaweblog.Edit{Description: new("x"), Slug: new("My words"), Publish: new(false)}))
+	p := must[metaweblog.Post](t)(c.Post(ctx, id))
+	if p.Slug != "my-words" {
+		t.Errorf("the slug of the draft is %q", p.Slug)
+	}
+	ok(t, c.EditPost(ctx, id, metaweblog.Edit{Slug: new(""), Publish: new(true)}))
+	if p = must[metaweblog.Post](t)(c.Post(ctx, id)); p.Slug != "my-words" {
+		t.Errorf("published, the slug is %q", p.Slug)
+	}
+}
 
 func TestEditorsSeeGroupsAsCategories(t *testing.T) {
 	t.Parallel()
@@ -37,4 +54,18 @@ func TestEditorsSeeGroupsAsCategories(t *testing.T) {
 	is("an edit that names no group", id, author.Published)
 	ok(t, c.EditPost(ctx, id, metaweblog.Edit{Status: metaweblog.StatusPrivate}))
 	is("the status private", id, author.ForGroups, author.DefaultGroup)
+	if err := c.EditPost(ctx, id, metaweblog.Edit{Status: metaweblog.StatusPublish}); !isFault(err, xmlrpc.CodeParams) || !strings.Contains(err.Error(), groupPrefix+author.DefaultGroup) {
+		t.Errorf("the status publish of a private post: %v", err)
+	}
+	is("the status publish", id, author.ForGroups, author.DefaultGroup)
+	if err := c.Publish(ctx, id); !isFault(err, xmlrpc.CodeParams) || !strings.Contains(err.Error(), groupPrefix+author.DefaultGroup) {
+		t.Errorf("publication of a private post: %v", err)
+	}
+	draft := must[string](t)(c.NewPost(ctx, metaweblog.Edit{Description: new("x"), Categories: []string{"private:family"}, Publish: new(false)}))
+	ok(t, c.EditPost(ctx, draft, metaweblog.Edit{Status: metaweblog.StatusPublish}))
+	is("the status publish of a draft for a group", draft, author.ForGroups, "family")
+	ok(t, c.EditPost(ctx, draft, metaweblog.Edit{Status: metaweblog.StatusPublish, Categories: []string{"private:family"}}))
+	is("the status publish with the group", draft, author.ForGroups, "family")
+	ok(t, c.EditPost(ctx, draft, metaweblog.Edit{Status: metaweblog.StatusPublish, Categories: []string{}}))
+	is("the status publish without a group", draft, author.Published)
 }

@@ -164,6 +164,9 @@ func (s *editorSession) DeletePost(ctx context.Context, id string) error {
 // Publish publishes a post now.
 func (s *editorSession) Publish(ctx context.Context, id string) error {
 	was, err := s.post(ctx, id)
+	if err == nil && was.State == author.ForGroups {
+		err = errPrivate(was.Groups)
+	}
 	if err != nil || was.State.HasReaders() {
 		return err
 	}

@@ -76,7 +76,7 @@ func (s *editorSession) editorPost(p author.Post) metaweblog.Post {
 	m := metaweblog.Post{
 		ID: strconv.FormatInt(p.ID, 10), UserID: p.User, Created: dateOf(p), Modified: p.UpdatedAt,
 		Title: p.Title, Description: t.body, More: t.more, Filter: t.filter, Excerpt: excerpt(&p.Content),
-		Link: p.Link, PermaLink: s.api.Posts.Address(p), Slug: p.Slug, Status: metaweblog.StatusDraft,
+		Link: p.Link, PermaLink: s.api.Posts.Address(p), Slug: p.WantedSlug(), Status: metaweblog.StatusDraft,
 		Categories: categories, Keywords: keywords, Enclosure: s.enclosure(&p.Content),
 	}
 	if m.Link == "" {
@@ -131,8 +131,11 @@ func (s *editorSession) apply(c *author.Content, e metaweblog.Edit, was author.P
 		c.Link = *e.Link
 	}
 	categories, keywords := c.SplitCategories()
-	if e.Categories != nil {
+	switch {
+	case e.Categories != nil:
 		categories, c.Groups = splitGroups(e.Categories)
+	case e.Status == metaweblog.StatusPublish && was.State == author.ForGroups:
+		return errPrivate(c.Groups)
 	}
 	if e.Status == metaweblog.StatusPrivate && len(c.Groups) == 0 {
 		if c.Groups = slices.Clone(was.Groups); len(c.Groups) == 0 {

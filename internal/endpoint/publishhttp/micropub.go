@@ -1,6 +1,7 @@
 package publishhttp
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -167,8 +168,13 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 	if was.State == author.Deleted {
 		return "", micropubError(fault.New(fault.Gone, "This post was deleted; bring it back first (action undelete)."))
 	}
-	next := r.Apply(s.properties(was))
+	before := s.properties(was)
+	nameLink(before, r)
+	next := r.Apply(before)
 	w, err := publicationOf(next, r.Touches)
+	if err == nil && before.Has("published") && !next.Has("published") && w.to != author.Draft {
+		err = fault.New(fault.Invalid, "A post keeps its date: replace published, or make the post a draft. Nothing was saved.")
+	}
 	if err != nil {
 		return "", micropubError(err)
 	}
@@ -178,7 +184,7 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 		files = s.enclosures(ctx, next, was.Enclosures)
 	}
 	// Base is the revision that was read, so a concurrent change by another program is detected.
-	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, ID: was.ID, Base: was.Revision, To: w.to, At: w.at, Slug: r.Slug(), Via: viaMicropub,
+	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, ID: was.ID, Base: was.Revision, To: w.to, At: w.at, Slug: cmp.Or(r.Slug(), next.Text("mp-slug")), Via: viaMicropub,
 		Change: func(c *author.Content) error {
 			fillTouched(c, next, r.Touches)
 			w.fill(c)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,9 @@ func (w *publication) fill(c *author.Content) {
 // publicationOf reads the state and date from the properties that the request touches.
 func publicationOf(p micropub.Properties, touches func(string) bool) (w publication, err error) {
 	status, at := p.Text("post-status"), p.Text("published")
+	if err := checkSingle(p, touches); err != nil {
+		return w, err
+	}
 	if err := w.audienceOf(p, touches); err != nil {
 		return w, err
 	}
@@ -81,8 +85,39 @@ func publicationOf(p micropub.Properties, touches func(string) bool) (w publicat
 	return w, nil
 }
 
+// checkSingle returns an error if a property has several values but a post has only one.
+//
+// spec:cloudburst#micropub-single
+func checkSingle(p micropub.Properties, touches func(string) bool) error {
+	for _, name := range append(linkProperties(), "name", "content", "in-reply-to", "published", "post-status", "visibility", "mp-slug") {
+		if other := func(v micropub.Value) bool { return !v.Equal(p.First(name)) }; touches(name) && slices.ContainsFunc(p[name], other) {
+			return fault.New(fault.Invalid, "%s has %d values, but a post has only one: replace the value. Nothing was saved.", name, len(p[name]))
+		}
+	}
+	link := ""
+	for _, name := range linkProperties() {
+		at := p.Text(name)
+		if link = cmp.Or(link, at); at != "" && at != link {
+			return fault.New(fault.Invalid, "%s is another URL than %s, but a post has only one link. Nothing was saved.", name, text.Clip(link, 200))
+		}
+	}
+	return nil
+}
+
 // linkProperties lists the properties that name the page that a post is about.
 func linkProperties() []string { return []string{"bookmark-of", "like-of", "repost-of"} }
+
+// nameLink gives the link of a post, which is stored without its property, the name that an update
+// uses for it.
+func nameLink(p micropub.Properties, r *micropub.Request) {
+	for _, name := range linkProperties() {
+		if link := p["bookmark-of"]; r.Touches(name) && len(link) > 0 {
+			delete(p, "bookmark-of")
+			p[name] = link
+			return
+		}
+	}
+}
 
 // fillNew fills the content of a new post. Properties for which Content has no field are stored
 // unchanged.
@@ -221,10 +256,7 @@ func (s *micropubSite) enclosures(ctx context.Context, p micropub.Properties, ol
 			}
 			seen[at] = true
 			e := s.enclosure(ctx, at, kind.kind, old)
-			// spec:micropub-2017#alt
-			if v.Alt != "" {
-				e.Alt = v.Alt
-			}
+			e.Alt = v.Alt // spec:micropub-2017#alt
 			list = append(list, e)
 		}
 	}
@@ -333,6 +365,6 @@ func (s *micropubSite) properties(p author.Post) micropub.Properties {
 		set("updated", p.UpdatedAt.UTC().Format(time.RFC3339))
 	}
 	set("post-status", status)
-	set("mp-slug", p.Slug)
+	set("mp-slug", p.WantedSlug())
 	return out
 }

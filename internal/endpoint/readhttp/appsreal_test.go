@@ -152,3 +152,43 @@ func TestReadingAppsReceiveEachItemOfTheRiverOnce(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestFolderWithASlashBecomesTheCategoryOfAnImport(t *testing.T) {
+	t.Parallel()
+	w := newAppHarness(t, real)
+	ctx, c := t.Context(), w.google()
+	w.must(c.Subscribe(ctx, newURL, "", "News/Tech"))
+	list, err := c.Subscriptions(ctx)
+	w.must(err)
+	id := ""
+	for _, s := range list {
+		if s.URL == newURL {
+			id = s.ID
+			if len(s.Categories) != 1 || s.Categories[0].Label != "News-Tech" {
+				t.Errorf("the new feed is in %+v", s.Categories)
+			}
+		}
+	}
+	w.clock.wait(10 * time.Second)
+	items, _, err := c.Contents(ctx, greader.Query{Stream: greader.Label("News/Tech")})
+	w.must(err)
+	if len(items) != 3 {
+		t.Errorf("the folder has %d items", len(items))
+	}
+	w.must(c.MarkAllRead(ctx, greader.Label("News/Tech"), time.Time{}))
+	if unread, err := c.Unread(ctx); err != nil || unread["user/-/label/News-Tech"] != 0 {
+		t.Errorf("unread: %v, %v", unread, err)
+	}
+	w.must(c.Edit(ctx, id, "", []string{"Other/Tech"}, []string{"News/Tech"}))
+	w.must(c.RenameLabel(ctx, "Other/Tech", "My/Tech"))
+	list, err = c.Subscriptions(ctx)
+	w.must(err)
+	for _, s := range list {
+		if s.URL == newURL && (len(s.Categories) != 1 || s.Categories[0].Label != "My-Tech") {
+			t.Errorf("after the changes the feed is in %+v", s.Categories)
+		}
+	}
+	if err := c.Edit(ctx, id, "", []string{".."}, nil); err == nil {
+		t.Error("a category with the name .. was made")
+	}
+}

@@ -1,6 +1,7 @@
 package readhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/naming"
 	"cloudburst/protocol/greader"
 )
 
@@ -162,10 +164,22 @@ func (g *googleReader) Unread(ctx context.Context, user string) ([]greader.Unrea
 	return out, nil
 }
 
+// category returns the category of a folder of an app, with the same name as after an import. A name
+// that no category can have is returned unchanged.
+func category(label string) string { return cmp.Or(naming.CategoryOf(label), label) }
+
+func categories(labels []string) []string {
+	all := slices.Clone(labels)
+	for i := range all {
+		all[i] = category(all[i])
+	}
+	return all
+}
+
 // Subscribe implements greader.Backend.
 func (g *googleReader) Subscribe(ctx context.Context, user, url, title string, labels []string) (greader.Subscription, error) {
 	added, err := g.River.Add(ctx, river.Request{
-		Reader: g.apps().reader(user), URL: url, Title: title, Categories: labels, First: true,
+		Reader: g.apps().reader(user), URL: url, Title: title, Categories: categories(labels), First: true,
 	})
 	if err != nil {
 		return greader.Subscription{}, googleError(err)
@@ -204,6 +218,7 @@ func (g *googleReader) EditSubscription(ctx context.Context, user string, feed g
 	if err != nil {
 		return googleError(err)
 	}
+	add, remove = categories(add), categories(remove)
 	_, err = g.River.Change(ctx, reader, id, func(s *river.Subscription) error {
 		if title != "" {
 			s.Title = title
@@ -223,7 +238,7 @@ func (g *googleReader) EditSubscription(ctx context.Context, user string, feed g
 
 // RenameLabel implements greader.Backend.
 func (g *googleReader) RenameLabel(ctx context.Context, user, from, to string) error {
-	return googleError(g.River.RenameCategory(ctx, g.apps().reader(user), from, to))
+	return googleError(g.River.RenameCategory(ctx, g.apps().reader(user), category(from), category(to)))
 }
 
 // Export implements greader.Backend.
@@ -280,7 +295,7 @@ func (g *googleReader) MarkAllRead(ctx context.Context, user string, s greader.S
 	reader := g.apps().reader(user)
 	switch s.Kind {
 	case greader.KindLabel:
-		return googleError(g.River.MarkAllRead(ctx, reader, 0, s.Name, to))
+		return googleError(g.River.MarkAllRead(ctx, reader, 0, category(s.Name), to))
 	case greader.KindFeed:
 		id, err := g.source(ctx, reader, s)
 		if err != nil {

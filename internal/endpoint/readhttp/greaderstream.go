@@ -184,9 +184,10 @@ func (g *googleReader) restrict(ctx context.Context, s *selection, stream greade
 	case stream.Kind == greader.KindState:
 		s.state(stream.Name, in)
 	case stream.Kind == greader.KindLabel && main:
-		s.query.Category = stream.Name
+		s.query.Category = category(stream.Name)
 	case stream.Kind == greader.KindLabel:
-		s.filters = append(s.filters, func(e *river.Entry) bool { return slices.Contains(e.Source.Categories, stream.Name) == in })
+		name := category(stream.Name)
+		s.filters = append(s.filters, func(e *river.Entry) bool { return slices.Contains(e.Source.Categories, name) == in })
 	default:
 		id, err := g.source(ctx, s.query.Reader, stream)
 		switch {

@@ -11,11 +11,11 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-const mentionColumns = `m.owner, m.id, m.post_id, m.source, m.target, m.state, m.host, m.author, m.received_at, m.due_at, m.tries, m.lease, m.was, m.decided_at, m.data`
+const mentionColumns = `m.owner, m.id, m.post_id, m.source, m.target, m.reported, m.state, m.host, m.author, m.received_at, m.due_at, m.tries, m.lease, m.was, m.decided_at, m.data`
 
 func scanMention(rows *sql.Rows, m *conversation.Mention) error {
 	var state, was, data string
-	err := rows.Scan(&m.User, &m.ID, &m.Post, &m.Source, &m.Target, &state, &m.Host, &m.Author,
+	err := rows.Scan(&m.User, &m.ID, &m.Post, &m.Source, &m.Target, &m.Reported, &state, &m.Host, &m.Author,
 		(*sqldb.Time)(&m.ReceivedAt), (*sqldb.Time)(&m.DueAt), (*sqldb.Int)(&m.Tries), &m.Lease, &was, (*sqldb.Time)(&m.DecidedAt), &data)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (s *mentionStore) ReceiveMention(ctx context.Context, m conversation.Mentio
 		return err
 	}
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		n, err := c.Exec(ctx, `UPDATE mention SET target = $1, due_at = $2, tries = 0, lease = 0 WHERE owner = $3 AND post_id = $4 AND source = $5`,
+		n, err := c.Exec(ctx, `UPDATE mention SET reported = CASE WHEN target = $1 THEN reported ELSE $1 END, due_at = $2, tries = 0, lease = 0 WHERE owner = $3 AND post_id = $4 AND source = $5`,
 			sqldb.Clean(m.Target), dueOrNull(m.DueAt), user, m.Post, source)
 		if err != nil || n > 0 {
 			return err
@@ -149,8 +149,9 @@ func (s *mentionStore) ChangeMention(ctx context.Context, user string, id int64,
 		case action == conversation.Keep:
 			var data string
 			if data, err = sqldb.JSON(m.Content); err == nil {
-				_, err = c.Exec(ctx, `UPDATE mention SET state = $1, author = $2, due_at = $3, tries = $4, lease = $5, was = $6, decided_at = $7, data = $8 WHERE owner = $9 AND id = $10`,
-					string(m.State), sqldb.Clean(m.Author), dueOrNull(m.DueAt), int64(m.Tries), m.Lease, string(m.Was), sqldb.Millis(m.DecidedAt), data, user, id)
+				_, err = c.Exec(ctx, `UPDATE mention SET target = $1, reported = $2, state = $3, author = $4, due_at = $5, tries = $6, lease = $7, was = $8, decided_at = $9, data = $10
+					WHERE owner = $11 AND id = $12`,
+					sqldb.Clean(m.Target), sqldb.Clean(m.Reported), string(m.State), sqldb.Clean(m.Author), dueOrNull(m.DueAt), int64(m.Tries), m.Lease, string(m.Was), sqldb.Millis(m.DecidedAt), data, user, id)
 			}
 			if err == nil {
 				err = placeMention(ctx, c, &m)

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-const postColumns = `p.owner, p.id, p.revision, p.state, p.guid, p.perma_link, p.slug, p.seq, p.post_key,
+const postColumns = `p.owner, p.id, p.revision, p.state, p.guid, p.perma_link, p.slug, p.slug_wish, p.seq, p.post_key,
 	p.created_at, p.updated_at, p.published_at, p.due_at, p.was_until, p.body`
 
 // postRow is a post as stored.
@@ -25,7 +25,7 @@ type postRow struct {
 
 func (r *postRow) fields() []any {
 	p := &r.Post
-	return []any{&p.User, &p.ID, &p.Revision, (*string)(&p.State), &p.GUID, &p.PermaLink, &p.Slug, &p.Seq, &p.Key,
+	return []any{&p.User, &p.ID, &p.Revision, (*string)(&p.State), &p.GUID, &p.PermaLink, &p.Slug, &p.SlugWish, &p.Seq, &p.Key,
 		(*sqldb.Time)(&p.CreatedAt), (*sqldb.Time)(&p.UpdatedAt), (*sqldb.Time)(&p.PublishedAt), (*sqldb.Time)(&p.DueAt), (*sqldb.Time)(&p.UndoUntil), &r.body}
 }
 
@@ -41,7 +41,7 @@ func (r *postRow) unpack() error {
 
 // packPost encodes a post as a row. The Post in the row has the values that a later read returns.
 func packPost(p author.Post) (postRow, error) {
-	p.User, p.GUID, p.Slug, p.Key = sqldb.Clean(p.User), sqldb.Clean(p.GUID), sqldb.Clean(p.Slug), sqldb.Clean(p.Key)
+	p.User, p.GUID, p.Slug, p.SlugWish, p.Key = sqldb.Clean(p.User), sqldb.Clean(p.GUID), sqldb.Clean(p.Slug), sqldb.Clean(p.SlugWish), sqldb.Clean(p.Key)
 	for _, t := range []*time.Time{&p.CreatedAt, &p.UpdatedAt, &p.PublishedAt, &p.DueAt, &p.UndoUntil} {
 		if v := sqldb.Millis(*t); v == 0 {
 			*t = time.Time{}

@@ -182,14 +182,14 @@ func insertPosts(ctx context.Context, c sqldb.Conn, posts []postRow) error {
 	rows := make([][]any, len(posts))
 	for i := range posts {
 		r := &posts[i]
-		rows[i] = []any{r.User, r.ID, r.Revision, string(r.State), r.GUID, r.PermaLink, r.Slug, r.Seq, r.Key,
+		rows[i] = []any{r.User, r.ID, r.Revision, string(r.State), r.GUID, r.PermaLink, r.Slug, r.SlugWish, r.Seq, r.Key,
 			sqldb.Millis(r.CreatedAt), sqldb.Millis(r.UpdatedAt), sqldb.Millis(r.PublishedAt), sqldb.Millis(r.DueAt), r.was.String, r.was.Valid, sqldb.Millis(r.UndoUntil), r.body}
 	}
-	_, err := c.Bulk(ctx, `rows(owner t, id i, revision i, state t, guid t, perma_link o, slug t, seq i, post_key t,
+	_, err := c.Bulk(ctx, `rows(owner t, id i, revision i, state t, guid t, perma_link o, slug t, slug_wish t, seq i, post_key t,
 			created_at i, updated_at i, published_at i, due_at i, was t, has_was o, was_until i, body t)
-		INSERT INTO post (owner, id, revision, state, guid, perma_link, slug, seq, post_key,
+		INSERT INTO post (owner, id, revision, state, guid, perma_link, slug, slug_wish, seq, post_key,
 			created_at, updated_at, published_at, due_at, was, was_until, body)
-		SELECT :owner, :id, :revision, :state, :guid, :perma_link, :slug, :seq, :post_key,
+		SELECT :owner, :id, :revision, :state, :guid, :perma_link, :slug, :slug_wish, :seq, :post_key,
 			:created_at, :updated_at, :published_at, :due_at, CASE WHEN :has_was THEN :was END, :was_until, :body
 		{FROM ROWS} WHERE true`, rows)
 	return err
@@ -197,10 +197,10 @@ func insertPosts(ctx context.Context, c sqldb.Conn, posts []postRow) error {
 
 func updatePost(ctx context.Context, c sqldb.Conn, r *postRow) error {
 	_, err := c.Exec(ctx, `UPDATE post SET revision = $1, state = $2, guid = $3, perma_link = $4, slug = $5, seq = $6, post_key = $7,
-			created_at = $8, updated_at = $9, published_at = $10, due_at = $11, was = $12, was_until = $13, body = $14, indexed = false
-		WHERE owner = $15 AND id = $16`,
+			created_at = $8, updated_at = $9, published_at = $10, due_at = $11, was = $12, was_until = $13, body = $14, slug_wish = $15, indexed = false
+		WHERE owner = $16 AND id = $17`,
 		r.Revision, string(r.State), r.GUID, r.PermaLink, r.Slug, r.Seq, r.Key, sqldb.Millis(r.CreatedAt), sqldb.Millis(r.UpdatedAt), sqldb.Millis(r.PublishedAt),
-		sqldb.Millis(r.DueAt), r.was, sqldb.Millis(r.UndoUntil), r.body, r.User, r.ID)
+		sqldb.Millis(r.DueAt), r.was, sqldb.Millis(r.UndoUntil), r.body, r.SlugWish, r.User, r.ID)
 	return err
 }
 

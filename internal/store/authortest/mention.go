@@ -99,13 +99,26 @@ func repeatedMention(t *testing.T, s *mentions) {
 	m.State, m.DueAt, m.Lease = conversation.Rejected, time.Time{}, 9
 	s.put(m)
 	again := s.report("ann", 2)
-	again.Source, again.DueAt = m.Source, s.In(time.Minute)
+	again.Source, again.Target, again.DueAt = m.Source, m.Target+"?x=1", s.In(time.Minute)
 	storetest.Must(t, s.ReceiveMention(s.Ctx, again, 1))
 	got, err := s.Mention(s.Ctx, "ann", 1)
 	storetest.Must(t, err)
-	if got.State != conversation.Rejected || got.Lease != 0 || !got.DueAt.Equal(again.DueAt) {
+	if got.State != conversation.Rejected || got.Lease != 0 || !got.DueAt.Equal(again.DueAt) || got.Target != m.Target || got.Reported != again.Target {
 		t.Errorf("reported again: %+v", got)
 	}
+	again.Target = m.Target // a report of the target does not replace the other URL
+	storetest.Must(t, s.ReceiveMention(s.Ctx, again, 1))
+	kept, err := s.Mention(s.Ctx, "ann", 1)
+	storetest.Must(t, err)
+	storetest.Same(t, "the target reported again", kept, got)
+	got.Target, got.Reported = got.Reported, ""
+	storetest.Must(t, s.ChangeMention(s.Ctx, "ann", 1, func(now *conversation.Mention, _ []conversation.Rule) (conversation.Action, error) {
+		*now = got
+		return conversation.Keep, nil
+	}))
+	verified, err := s.Mention(s.Ctx, "ann", 1)
+	storetest.Must(t, err)
+	storetest.Same(t, "after the read", []string{verified.Target, verified.Reported}, []string{got.Target, ""})
 }
 
 func limitedMentions(t *testing.T, s *mentions) {

@@ -146,7 +146,7 @@ func (e *env) writer(t *testing.T, user string) author.Writer {
 // wholePost returns a post with every field set.
 func (e *env) wholePost() author.Post {
 	return author.Post{
-		User: "alice", State: author.Published, GUID: "guid'%\"☂", PermaLink: true, Slug: "日本'-☂", Seq: 1, Key: "key☂'",
+		User: "alice", State: author.Published, GUID: "guid'%\"☂", PermaLink: true, Slug: "日本'-☂", SlugWish: "wish'-☂", Seq: 1, Key: "key☂'",
 		CreatedAt: e.Now, UpdatedAt: e.In(time.Second), PublishedAt: e.In(2 * time.Second), DueAt: e.In(3 * time.Second), UndoUntil: e.In(4 * time.Second),
 		Content: author.Content{
 			Title: "a\x00b ☂ <b>", Source: "# one\r\n\ttwo \U0001F327", Format: author.Markdown, HTML: "<p>é</p>", Link: "https://example.com/?a=1&b=2",

@@ -27,7 +27,7 @@ func postAdded(t *testing.T, e *env) {
 	e.publish(t, "alice", "Gone", func(p *author.Post) { p.GUID = "guid Gone" })
 	e.wrote(t, e.writing("alice", 2, func(p *author.Post) { p.State = author.Deleted }))
 	draft := e.elsewhere("Draft", 0)
-	draft.State, draft.GUID, draft.Slug = author.Draft, "", ""
+	draft.State, draft.GUID, draft.Slug, draft.SlugWish = author.Draft, "", "", "wish"
 	due := e.elsewhere("Due", 0)
 	due.State, due.GUID, due.Slug, due.DueAt, due.PublishedAt = author.Scheduled, "", "", e.In(time.Hour), time.Time{}
 	list := []author.Post{e.elsewhere("Two", -2), e.elsewhere("One", -1), e.elsewhere("Two", -3), e.elsewhere("Gone", -3), draft, e.elsewhere("Three", -1000), due}
