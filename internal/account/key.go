@@ -51,7 +51,11 @@ func newKeys(key []byte) *keys {
 		return c
 	}
 	k.seal, k.authorize = aead(sealing), aead(derive("authorization", 32))
-	if len(key) != 32 {
+	switch len(key) {
+	case 32:
+	case 0:
+		k.err = fault.New(fault.Unavailable, "The key of the servers on this database is not known here, so the secrets of private feeds can be neither created nor read: name the data folder of a server with --data, or set accounts.secret-key.")
+	default:
 		k.err = fmt.Errorf("the key for the secrets of private feeds has %d bytes; it must have 32", len(key))
 	}
 	return k
@@ -128,10 +132,10 @@ func keyUnusable(err error) error {
 // usable returns an error if Key is not valid, so that secrets can be neither encrypted nor
 // checked.
 func (k *keys) usable() error {
-	if k.err != nil {
-		return keyUnusable(k.err)
+	if _, ok := errors.AsType[*fault.Error](k.err); ok || k.err == nil {
+		return k.err
 	}
-	return nil
+	return keyUnusable(k.err)
 }
 
 // CheckKey checks whether all secrets of readers can be decrypted with Key. A fault.Conflict means
@@ -141,20 +145,26 @@ func (a *Accounts) CheckKey(ctx context.Context) error {
 	if err := a.keys.err; err != nil {
 		return fault.Wrap(fault.Invalid, err, "The key for the secrets of private feeds cannot be used.")
 	}
-	by, err := a.Store.SecretKeys(ctx)
+	all, others, err := CountSecrets(ctx, a.Store, a.Key)
 	if err != nil {
 		return err
-	}
-	var all, others int64
-	for key, n := range by {
-		all += n
-		if key != a.keys.id {
-			others += n
-		}
 	}
 	a.hasForeignSecrets.Store(others > 0)
 	if others > 0 {
 		return fault.New(fault.Conflict, "The key for the secrets of private feeds changed: %d of %d secrets cannot be read. Set accounts.secret-key, or its file, to the previous key, or revoke the secrets and create new ones.", others, all)
 	}
 	return nil
+}
+
+// CountSecrets counts all secrets of readers, and those that were encrypted with another key.
+func CountSecrets(ctx context.Context, store Store, key []byte) (all, others int64, err error) {
+	by, err := store.SecretKeys(ctx)
+	own := newKeys(key).id
+	for id, n := range by {
+		all += n
+		if id != own {
+			others += n
+		}
+	}
+	return all, others, err
 }

@@ -3,11 +3,13 @@ package account
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"sync"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 )
 
@@ -339,7 +341,7 @@ func (t *Tally) full(now time.Time, limit int, span time.Duration) error {
 		return nil
 	}
 	wait := t.Since.Add(span).Sub(now)
-	return &fault.Error{Code: fault.TooMany, RetryAfter: wholeSeconds(wait), Msg: "There were too many attempts. Please wait " + waitWords(wait) + " and try again."}
+	return &fault.Error{Code: fault.TooMany, RetryAfter: wholeSeconds(wait), Msg: fmt.Sprintf("There were too many attempts. Try again in %s.", waitWords(wait))}
 }
 
 func (l *limiter) logWait(from Caller, wait time.Duration) {
@@ -353,7 +355,7 @@ func tooMany(wait time.Duration) error {
 		return busy()
 	}
 	return &fault.Error{Code: fault.TooMany, RetryAfter: wholeSeconds(wait),
-		Msg: "There were too many failed attempts. Please wait " + waitWords(wait) + " and try again."}
+		Msg: fmt.Sprintf("There were too many failed attempts. Try again in %s.", waitWords(wait))}
 }
 
 // busy returns the error for a log-in that is rejected only because too many log-ins are in
@@ -366,17 +368,12 @@ func busy() error {
 // wholeSeconds rounds a wait up to whole seconds, the unit of the header Retry-After.
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// waitWords returns a wait in words for users, rounded up.
+// waitWords returns a wait in words for users. A wait of more than two minutes is rounded up to minutes.
 func waitWords(d time.Duration) string {
-	switch {
-	case d <= time.Minute:
-		return "a minute"
-	case d <= 5*time.Minute:
-		return "five minutes"
-	case d <= 15*time.Minute:
-		return "a quarter of an hour"
+	if d = wholeSeconds(d); d > 2*time.Minute {
+		d = (d + time.Minute - 1).Truncate(time.Minute)
 	}
-	return "an hour"
+	return date.InWords(d)
 }
 
 // network returns the network whose failures an address counts for: a /24 of IPv4 or a /56 of IPv6,

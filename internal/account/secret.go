@@ -17,7 +17,7 @@ type Secret struct {
 	User      string // owner of the feed
 	Feed      string
 	Reader    string // name of the reader that the owner of the feed chose
-	Plain     string // the secret itself; set only by NewSecret and OpenByTopic
+	Plain     string // the secret itself; set only by NewSecret
 	CreatedAt time.Time
 	UsedAt    time.Time // approximate time of the last use; zero: never used
 }

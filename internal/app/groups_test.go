@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"cloudburst/feed/render"
 	"cloudburst/internal/author"
+	"cloudburst/internal/event"
 	"cloudburst/internal/fulltest"
 )
 
@@ -267,8 +269,8 @@ func TestReadersOfAGroupGetItsPostsAndFiles(t *testing.T) {
 	}
 	// The reader of the feed can open the file at the URL that the feed contains.
 	_, feed := v.send("GET", "/alice/private/family/"+s.secret+"/rss.xml", nil)
-	if want := s.names.Public() + "/alice/private/family/" + s.secret + "/" + media; !strings.Contains(feed, want) {
-		t.Errorf("the feed does not name %s:\n%s", want, feed)
+	if status, body := v.send("GET", s.fileIn(feed, media), nil); status != 200 || !strings.Contains(body, hiddenWord) {
+		t.Errorf("the file in the feed: %d", status)
 	}
 	if status, _ := v.send("GET", s.files.Path(s.file), nil); status != 404 {
 		t.Errorf("the public URL of the file: %d", status)
@@ -287,6 +289,65 @@ func TestReadersOfAGroupGetItsPostsAndFiles(t *testing.T) {
 	}
 	if status, _ := v.send("GET", "/alice/private/family/"+s.secret+"/rss.xml", nil); status != 200 {
 		t.Errorf("the feed of a restored group: %d", status)
+	}
+}
+
+// fileIn returns the path of a file in a document for a reader of a private feed. Each document names
+// the files below the reader's topic.
+func (s *privateScene) fileIn(doc, media string) string {
+	s.t.Helper()
+	end := strings.Index(doc, media)
+	start := strings.LastIndex(doc[:max(end, 0)], s.names.Public()+event.PrivateTopics)
+	if start < 0 || strings.Contains(doc, s.secret) || strings.Contains(doc, "/alice/private/") {
+		s.t.Fatalf("the document does not name the file below a topic, or contains the secret:\n%s", doc)
+	}
+	return doc[start+len(s.names.Public()):end] + media
+}
+
+var etagLine = regexp.MustCompile(`(?m)^Etag: .*$`)
+
+// TestDocumentsOfAPrivateFeedContainNoSecret reads a private feed in all formats with a secret URL, by
+// Basic and by topic. Readers that show a post send no login for its files.
+//
+// spec:cloudburst#private-topic
+func TestDocumentsOfAPrivateFeedContainNoSecret(t *testing.T) {
+	t.Parallel()
+	s := newPrivateScene(t)
+	v := s.visitor("")
+	media := "media/" + s.file.Hash[:16] + "/" + s.file.Name
+	topic := strings.TrimPrefix(v.topicOf("/alice/private/family/"+s.secret+"/rss.xml"), s.names.Public())
+	selector, key, _ := strings.Cut(s.secret, ".")
+	withLogin, err := url.Parse(v.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	withLogin.User = url.UserPassword(selector, key)
+	basic := &visitor{t: t, base: withLogin.String(), Client: v.Client}
+	for _, f := range render.Formats() {
+		name := "rss.xml?format=" + f.Name
+		_, body := v.send("GET", "/alice/private/family/"+s.secret+"/"+name, nil)
+		_, byBasic := basic.send("GET", "/alice/private/family/"+name, nil)
+		_, byTopic := v.send("GET", strings.TrimSuffix(topic, "rss.xml")+name, nil)
+		if strings.Contains(body, s.secret) || strings.Contains(body, key) {
+			t.Errorf("%s contains the secret:\n%s", f.Name, body)
+		}
+		if tag := etagLine.FindString(body); tag == "" || tag != etagLine.FindString(byBasic) || tag != etagLine.FindString(byTopic) {
+			t.Errorf("%s differs: with the secret in the URL\n%s\nby Basic\n%s\nby topic\n%s", f.Name, body, byBasic, byTopic)
+		}
+	}
+	_, feed := v.send("GET", "/alice/private/family/"+s.secret+"/rss.xml", nil)
+	path := s.fileIn(feed, media)
+	other := strings.TrimPrefix(v.topicOf("/alice/private/work/"+s.other+"/rss.xml"), s.names.Public())
+	for path, want := range map[string]int{path: 200, path + "x": 404, strings.Replace(path, "-", "-x", 1): 404, strings.TrimSuffix(other, "rss.xml") + media: 404} {
+		if status, body := v.send("GET", path, nil); status != want || strings.Contains(body, hiddenWord) != (want == 200) {
+			t.Errorf("%s: %d, want %d", path, status, want)
+		}
+	}
+	if err := s.accounts.RevokeSecret(t.Context(), "alice", selector); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := v.send("GET", path, nil); status != 404 {
+		t.Errorf("the file after the secret was revoked: %d", status)
 	}
 }
 

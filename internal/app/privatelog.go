@@ -3,9 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
-	"regexp"
 	"slices"
-	"strings"
 
 	"cloudburst/internal/event"
 )
@@ -24,20 +22,9 @@ func withoutPrivate(log *slog.Logger) *slog.Logger {
 	return slog.New(privateLog{log.Handler()})
 }
 
-// privateURL matches the URL of a reader's topic, and any URL that contains a reader's secret.
-var privateURL = regexp.MustCompile(`[^\s"<>]*` + event.PrivateTopics + `[^\s"<>]*|[^\s"<>]*/[a-z0-9]{12}\.[A-Za-z0-9_-]{32}/[^\s"<>]*`)
-
-// hidePrivate replaces the URLs of private feeds in a text.
-func hidePrivate(text string) string {
-	if !strings.Contains(text, "/private/") {
-		return text
-	}
-	return privateURL.ReplaceAllString(text, "(private feed)")
-}
-
 // Handle implements [slog.Handler].
 func (h privateLog) Handle(ctx context.Context, r slog.Record) error {
-	clean := slog.NewRecord(r.Time, r.Level, hidePrivate(r.Message), r.PC)
+	clean := slog.NewRecord(r.Time, r.Level, event.HidePrivate(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		clean.AddAttrs(hidePrivateAttr(a))
 		return true
@@ -60,10 +47,10 @@ func (h privateLog) WithGroup(name string) slog.Handler { return privateLog{h.Ha
 func hidePrivateAttr(a slog.Attr) slog.Attr {
 	switch v := a.Value.Resolve(); v.Kind() {
 	case slog.KindString:
-		a.Value = slog.StringValue(hidePrivate(v.String()))
+		a.Value = slog.StringValue(event.HidePrivate(v.String()))
 	case slog.KindAny:
 		if err, ok := v.Any().(error); ok {
-			a.Value = slog.StringValue(hidePrivate(err.Error()))
+			a.Value = slog.StringValue(event.HidePrivate(err.Error()))
 		}
 	case slog.KindGroup:
 		var all []slog.Attr

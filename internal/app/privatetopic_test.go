@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
 
@@ -66,6 +67,19 @@ func TestSubscriberIsNotifiedOfPrivatePosts(t *testing.T) {
 	topic := v.topicOf(feed)
 	if _, body := v.send("GET", feed, nil); !strings.Contains(body, "<cloud ") || !strings.Contains(body, `rel="hub" href`) {
 		t.Errorf("the feed names no cloud or hub:\n%s", body)
+	}
+	for _, form := range []string{"feed.xml", "rss.xml?format=rss20", "feed.atom", "feed.json", "feed.rdf"} {
+		path := strings.TrimSuffix(feed, "rss.xml") + form
+		self := strings.TrimPrefix(v.topicOf(path), v.base)
+		if status, body := v.send("GET", self, nil); status != 200 || !strings.Contains(body, "Text "+hiddenWord) {
+			t.Errorf("the topic %s of %s: %d", self, path, status)
+		}
+	}
+	for form, code := range map[string]fault.Code{"rss.xml": 0, "feed.atom": 0, "feed.csv": fault.NotFound, "feed.html": fault.NotFound, "feed.txt": fault.NotFound} {
+		at := strings.TrimPrefix(topic, v.base)
+		if _, _, _, _, ok, err := s.feeds.OwnDocument(t.Context(), strings.TrimSuffix(at, "rss.xml")+form, ""); !ok || fault.CodeOf(err) != code {
+			t.Errorf("the hub reads %s: %v, %v", form, ok, err)
+		}
 	}
 	if u, err := url.Parse(topic); err != nil || strings.Contains(u.Path, "alice") || strings.Contains(u.Path, "family") {
 		t.Errorf("the topic %s names the feed", topic)

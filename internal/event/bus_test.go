@@ -1,6 +1,7 @@
 package event
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -62,5 +63,19 @@ func TestPublicEventContainsNoDetail(t *testing.T) {
 	e := Event{Text: "x", Detail: []byte(`{"callback":"http://a.test/secret"}`)}
 	if p := e.Public(); p.Detail != nil || p.Text != "x" || e.Detail == nil {
 		t.Errorf("public: %+v", p)
+	}
+}
+
+func TestEventWithTheURLOfAPrivateFeedIsNotPublished(t *testing.T) {
+	t.Parallel()
+	b := NewBus(1)
+	all := b.Listen(10)
+	defer all.Close()
+	secret := "http://a.test/alice/private/family/abcdefghij12." + strings.Repeat("K_-9", 8) + "/rss.xml"
+	topic := "http://a.test" + PrivateTopics + "abcdefghij12-abc/rss.xml"
+	public := Event{Topic: "http://a.test/private/abcdefghij12.x/rss.xml", Text: "fine"}
+	b.Publish(Event{Topic: secret}, Event{Text: "refused " + secret}, Event{Topic: topic}, public, Event{Text: "refused " + topic})
+	if n := len(all.C()); n != 1 || (<-all.C()).Text != "fine" {
+		t.Errorf("%d events are published", n)
 	}
 }

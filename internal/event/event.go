@@ -7,6 +7,7 @@ package event
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -61,11 +62,25 @@ type Exchange struct {
 // path, because the URL gives access to a private feed.
 const PrivateTopics = "/private/topic/"
 
-// IsPrivate reports whether a URL or a text contains the URL of a private topic.
-func IsPrivate(text string) bool { return strings.Contains(text, PrivateTopics) }
+// privateURL matches the URL of a reader's topic, and any URL that contains a reader's secret.
+var privateURL = regexp.MustCompile(`[^\s"<>]*` + PrivateTopics + `[^\s"<>]*|[^\s"<>]*/[a-z0-9]{12}\.[A-Za-z0-9_-]{32}/[^\s"<>]*`)
 
-// IsPrivate reports whether an event is about a private topic. Such events are neither stored nor
-// published.
+// IsPrivate reports whether a text contains a URL that gives access to a private feed, of this or
+// another server: the URL of a reader's topic, or a URL that contains a reader's secret.
+func IsPrivate(text string) bool {
+	return strings.Contains(text, "/private/") && privateURL.MatchString(text)
+}
+
+// HidePrivate replaces the URLs in a text that give access to private feeds.
+func HidePrivate(text string) string {
+	if !IsPrivate(text) {
+		return text
+	}
+	return privateURL.ReplaceAllString(text, "(private feed)")
+}
+
+// IsPrivate reports whether an event contains a URL that gives access to a private feed. Such events
+// are neither stored nor published.
 //
 // spec:cloudburst#private-topic
 func (e Event) IsPrivate() bool { return IsPrivate(e.Topic) || IsPrivate(e.Text) }

@@ -2,6 +2,8 @@ package river_test
 
 import (
 	"context"
+	"crypto/sha1"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
+	"cloudburst/protocol/wsse"
 )
 
 func TestAddStoresItemsOfOneUnconditionalRequest(t *testing.T) {
@@ -260,7 +263,7 @@ func TestFeedWithLoginIsPrivateToItsUser(t *testing.T) {
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, locked("ann", "geheim", rss("", "a")))
 		_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://ann:falsch@feeds.test/rss.xml"})
-		if !errors.Is(err, river.ErrNeedsLogin) || strings.Contains(err.Error(), "falsch") {
+		if !errors.Is(err, river.ErrNeedsLogin) || err.Error() != "The server of "+feedURL+" did not accept the login and answered 401 Unauthorized: check the name and the secret" {
 			t.Error(err)
 		}
 		a := h.add(river.Request{URL: "http://ann:geheim@feeds.test/rss.xml"})
@@ -279,6 +282,62 @@ func TestFeedWithLoginIsPrivateToItsUser(t *testing.T) {
 			t.Errorf("%+v", again)
 		}
 	})
+}
+
+// oasis returns a handler whose clock is ahead. It accepts WSSE headers; with decodes, only those whose
+// digest contains the decoded nonce.
+func oasis(ahead time.Duration, decodes bool, body string) http.HandlerFunc {
+	used := map[string]bool{}
+	return func(w http.ResponseWriter, r *http.Request) {
+		now := time.Now().Add(ahead)
+		w.Header().Set("Date", now.UTC().Format(http.TimeFormat))
+		token, _, err := wsse.FromHeader(r.Header)
+		nonce := []byte(token.Nonce)
+		if decodes {
+			nonce, _ = base64.StdEncoding.DecodeString(token.Nonce)
+		}
+		sum := sha1.Sum(append(nonce, token.Created+"geheim"...))
+		if err != nil || !token.Fresh(now) || used[token.Nonce] || token.Digest != base64.StdEncoding.EncodeToString(sum[:]) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		used[token.Nonce] = true
+		doc(body)(w, r)
+	}
+}
+
+// spec:datafeeds-2006#wsse-client-forms
+func TestWSSEFollowsClockAndNonceOfTheServer(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		ahead    time.Duration
+		decodes  bool
+		secret   string
+		requests int
+		fails    bool
+	}{
+		"same clock":                {0, false, "geheim", 1, false},
+		"clock ahead":               {time.Hour, false, "geheim", 2, false},
+		"clock behind":              {-time.Hour, false, "geheim", 2, false},
+		"decoded nonce":             {0, true, "geheim", 2, false},
+		"clock and decoded nonce":   {time.Hour, true, "geheim", 3, false},
+		"wrong secret":              {0, false, "falsch", 2, true},
+		"wrong secret, clock ahead": {time.Hour, true, "falsch", 3, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
+				h.serve(feedURL, oasis(tt.ahead, tt.decodes, rss("", "a")))
+				_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: feedURL, Login: river.Login{Kind: river.LoginWSSE, Name: "ann", Secret: tt.secret}})
+				if (err != nil) != tt.fails || err != nil && !errors.Is(err, river.ErrNeedsLogin) {
+					t.Error(err)
+				}
+				if n := len(h.requests()); n != tt.requests {
+					t.Errorf("%d requests, want %d", n, tt.requests)
+				}
+			})
+		})
+	}
 }
 
 func TestLoginIsSentToItsOriginOnly(t *testing.T) {

@@ -111,6 +111,9 @@ func trustOf(s *Source, planned bool, states []PushState, now time.Time) string 
 	}
 	p := s.State.Push
 	if p.Since.IsZero() {
+		if slices.ContainsFunc(states, func(st PushState) bool { return st.State == "lost" }) {
+			return "Its hubs no longer notify this server: it is polled as if there were none."
+		}
 		return "Its hubs have not confirmed a subscription yet: it is polled as if there were none."
 	}
 	if !p.Until.IsZero() && !p.Until.After(now) {

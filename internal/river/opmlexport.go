@@ -16,7 +16,7 @@ import (
 // Export returns the subscription list of a user, or the list of one category. The list of a user
 // has a folder for each category, and a feed is in the folder of each of its categories. It
 // includes reading lists by URL. The list of one category has no folders. If the category is
-// public, its list omits feeds that need a login. No list contains logins. fault.NotFound: the
+// public, its list omits hidden feeds. No list contains logins. fault.NotFound: the
 // category does not exist.
 func (r *River) Export(ctx context.Context, user, category string) (*opml.Document, error) {
 	r.Init()
@@ -45,7 +45,7 @@ func (r *River) Export(ctx context.Context, user, category string) (*opml.Docume
 	folders := map[string][]opml.Outline{}
 	for i := range list {
 		f := &list[i]
-		if public && f.Source.Private() {
+		if public && f.Source.Hidden() {
 			continue
 		}
 		names := f.Categories

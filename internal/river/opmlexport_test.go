@@ -74,10 +74,16 @@ func TestOPMLExportContainsFoldersTitlesAndListsButNoLogins(t *testing.T) {
 		if got := h.exported("ann", "A"); strings.Count(got, "xmlUrl") != 2 || !strings.Contains(got, "<title>A</title>") || strings.Contains(got, `text="A"`) {
 			t.Error(got)
 		}
+		secret := "http://feeds.test/alice/private/sanmgs4wpliu." + strings.Repeat("K_-9", 8) + "/rss.xml"
+		h.serve(secret, doc(rss("", "s")))
+		h.add(river.Request{URL: secret, Categories: []string{"A"}})
+		if got := h.exported("ann", "A"); !strings.Contains(got, secret) {
+			t.Errorf("the list of a private category omits a feed:\n%s", got)
+		}
 		if err := h.river.PutCategory(t.Context(), "ann", "A", true); err != nil {
 			t.Fatal(err)
 		}
-		if got := h.exported("ann", "A"); strings.Contains(got, "closed.test") {
+		if got := h.exported("ann", "A"); strings.Count(got, "xmlUrl") != 1 || strings.Contains(got, "closed.test") || strings.Contains(got, "/private/") {
 			t.Errorf("a public list names a private feed:\n%s", got)
 		}
 		if _, err := h.river.Export(t.Context(), "ann", "Z"); fault.CodeOf(err) != fault.NotFound {

@@ -214,12 +214,14 @@ func (r importer) addLists(ctx context.Context, user string, lists []ReadingList
 	return nil
 }
 
+// problem adds a sentence unless the list has it.
 func (i *Imported) problem(format string, args ...any) {
-	switch len(i.Problems) {
-	case maxProblems:
-	case maxProblems - 1:
+	text := fmt.Sprintf(format, args...)
+	switch n := len(i.Problems); {
+	case n == maxProblems, slices.Contains(i.Problems, text):
+	case n == maxProblems-1:
 		i.Problems = append(i.Problems, "There are more problems, which are not listed.")
 	default:
-		i.Problems = append(i.Problems, fmt.Sprintf(format, args...))
+		i.Problems = append(i.Problems, text)
 	}
 }

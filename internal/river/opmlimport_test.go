@@ -91,6 +91,17 @@ func TestImportConvertsFoldersToCategories(t *testing.T) {
 	}
 }
 
+func TestImportReportsAShortenedCategoryOnce(t *testing.T) {
+	t.Parallel()
+	name := strings.Repeat("y", 60)
+	doc := `<opml><body><outline text="` + name + `-sport"><outline text="a" xmlUrl="http://a.example/"/><outline text="b" xmlUrl="http://b.example/"/></outline>` +
+		`<outline text="` + name + `-politics"><outline text="c" xmlUrl="http://c.example/"/></outline></body></opml>`
+	_, got, err := importOf(t, doc, ImportOptions{})
+	if err != nil || len(got.Problems) != 2 || !strings.Contains(got.Problems[1], "-politics” is called “"+name+"”") {
+		t.Errorf("%q %v", got.Problems, err)
+	}
+}
+
 func TestImportCanPutAllFeedsIntoOneCategory(t *testing.T) {
 	t.Parallel()
 	doc := `<opml><body><outline text="a" xmlUrl="http://a.example/"/><outline text="F"><outline text="b" xmlUrl="http://b.example/"/></outline></body></opml>`
@@ -130,7 +141,7 @@ func TestLongImportReportsProgressAndLimitsProblems(t *testing.T) {
 		}
 		fmt.Fprintf(&b, `<outline type="rss" text="Feed %d" title="Feed %d" description="The feed with the number %d" xmlUrl="http://host%d.example/feeds/%d/rss.xml" htmlUrl="http://host%d.example/"/>`, i, i, i, i%5000, i, i%5000)
 		if i%20 == 0 {
-			b.WriteString(`<outline text="bad" xmlUrl="::"/>`)
+			fmt.Fprintf(&b, `<outline text="bad %d" xmlUrl="::"/>`, i)
 		}
 	}
 	b.WriteString(`</outline></body></opml>`)

@@ -12,19 +12,12 @@ import (
 //
 // spec:cloudburst#opml-innermost-folder
 func (g *gatherer) categories(folders []string, o *opml.Outline) []string {
-	var names []string
-	if g.category != "" {
-		names = append(names, g.category)
-	}
+	names := []string{g.category}
 	if len(folders) > 0 {
-		names = append(names, naming.CategoryOf(plainText(folders[len(folders)-1])))
+		names = append(names, naming.ImportedCategory(plainText(folders[len(folders)-1]), g.out.imported.problem))
 	}
-	if o.Category != "" {
-		for _, path := range o.Category.Paths() {
-			if len(path) > 0 {
-				names = append(names, naming.CategoryOf(path[len(path)-1]))
-			}
-		}
+	for _, path := range o.Category.Paths() { // no path is empty
+		names = append(names, naming.ImportedCategory(path[len(path)-1], g.out.imported.problem))
 	}
 	return joinNames(nil, names)
 }

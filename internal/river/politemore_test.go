@@ -390,7 +390,7 @@ func TestFeedWithStatus403ShowsReasonAndIsRarelyChecked(t *testing.T) {
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Type", "text/html; charset=utf-8")
 			out.WriteHeader(403)
-			io.WriteString(out, "<html><head><title>x</title><script>alert(1)</script><body><p>Robots  may not\n read <b>this</b>.</p></body></html>")
+			io.WriteString(out, "<html><head><title>x</title><script>alert(1)</script><body><nav>Home</nav><main><p>Robots  may not\n read <b>this</b>.</p></main></body></html>")
 		})
 		w.follow(feedURL)
 		w.advance(24 * time.Hour)

@@ -239,6 +239,21 @@ func TestOnlyFeedsWithAReliableHubArePolledDaily(t *testing.T) {
 	}
 }
 
+func TestExplanationNamesALostSubscription(t *testing.T) {
+	t.Parallel()
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
+		w.serve(feedURL, tagged(rss(hubbed, "a"), `"a"`))
+		w.follow(feedURL)
+		w.advance(time.Minute)
+		for state, want := range map[string]string{"pending": "have not confirmed a subscription yet", "lost": "no longer notify this server"} {
+			w.push.set(river.PushState{PushEndpoint: feedEndpoints()[0], State: state})
+			if e, err := w.river.Explain(t.Context(), river.SourceID(feedURL)); err != nil || !strings.Contains(e.Trust, want) {
+				t.Errorf("%s: %s: %v", state, e.Trust, err)
+			}
+		}
+	})
+}
+
 func TestFirstPushReplacesFrequentChecksByADailyCheck(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {

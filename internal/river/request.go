@@ -87,11 +87,12 @@ func (r checker) fetchNow(ctx context.Context, s *Source, cause polling.Cause) (
 		// spec:feedstate-2007#user-agent
 		q.UserAgent = r.Agent(max(s.Readers, 1))
 	}
-	login, err := r.loginFor(s)
+	known, err := r.loginFor(s)
 	if err != nil {
 		got.err = &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: "cannot be requested with its stored login", Err: err}
 		return got
 	}
+	login := location.Session{Login: known}
 	for {
 		q.Private = nil
 		if login.Kind != "" && sameOrigin(q.URL, s.State.URL) {
@@ -106,6 +107,9 @@ func (r checker) fetchNow(ctx context.Context, s *Source, cause polling.Cause) (
 			got.hops = append(got.hops, polling.Hop{Status: h.Status, From: h.From, To: h.To})
 		}
 		next, ok := got.nextRequest(s, &q)
+		if !ok && q.Private != nil && login.Retry(got.res, r.now()) {
+			next, ok = q.URL, true
+		}
 		if !ok {
 			return got
 		}
@@ -298,10 +302,7 @@ func refusalText(res *fetch.Response) string {
 	}
 	page := string(res.Body)
 	if strings.HasPrefix(kind, "text/html") {
-		if _, after, ok := strings.Cut(page, "<body"); ok {
-			page = "<body" + after
-		}
-		page = sanitize.Text(page)
+		page = sanitize.PageText(page)
 	}
-	return text.ClipRunes(text.PlainLine(page), maxReason)
+	return text.ClipRunes(strings.TrimSuffix(text.PlainLine(page), "."), maxReason)
 }

@@ -16,6 +16,11 @@ import (
 // ErrNeedsLogin is the cause of a refusal that ends if the user enters a login.
 var ErrNeedsLogin = errors.New("--login on the command line, login in the API")
 
+// wrongLogin is ErrNeedsLogin for a user who has entered a login.
+type wrongLogin struct{ error }
+
+func (wrongLogin) Is(target error) bool { return target == ErrNeedsLogin }
+
 // noAnswer is the cause of a failure in which no server sent a response.
 type noAnswer struct{ error }
 
@@ -50,7 +55,7 @@ func responseError(s *Source, got fetchResult) error {
 	case got.res.OK() && !got.res.NotModified:
 		return nil
 	case status == http.StatusUnauthorized && s.Private():
-		return fault.Wrap(fault.Refused, ErrNeedsLogin, "The server of %s did not accept the login: its answer was %s.", where, reply)
+		return fault.Wrap(fault.Refused, wrongLogin{errors.New("check the name and the secret")}, "The server of %s did not accept the login and answered %s.", where, reply)
 	case status == http.StatusUnauthorized:
 		return fault.Wrap(fault.Refused, ErrNeedsLogin, "The server of %s requires a login: enter a user name and password, or the kind of login that it requires.", where)
 	case status == http.StatusNotFound || status == http.StatusGone:

@@ -6,6 +6,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/polling"
+	"cloudburst/internal/event"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/item"
 	"cloudburst/internal/river/location"
@@ -36,6 +37,12 @@ type Source struct {
 
 // Private reports whether only the user who entered the Login may see the content.
 func (s *Source) Private() bool { return s.Login.Kind != "" }
+
+// Hidden reports whether other users must not see the feed: it is private, or its URL gives access to
+// a private feed.
+//
+// spec:cloudburst#public-river-private
+func (s *Source) Hidden() bool { return s.Private() || event.IsPrivate(s.URL) }
 
 // Name returns the title of the feed, or its URL. It is displayed to users who gave the feed no
 // title of their own.

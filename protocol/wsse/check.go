@@ -63,15 +63,37 @@ func digest(nonce []byte, created, password string) (s [20]byte) {
 // digits, hashed as text, and the digest is the base64 of the 20 bytes. random is the
 // source of the nonce; nil means crypto/rand. Control characters of user are left out.
 func Header(user, password string, now time.Time, random io.Reader) string {
-	var raw [16]byte
+	return header(user, password, now, hex.EncodeToString(newNonce(random)), nil)
+}
+
+// HeaderDecoded is like [Header], but the nonce is the base64 of 16 bytes, and these bytes are
+// hashed, as in OASIS Web Services Security. Servers of that kind reject the other form.
+//
+// spec:datafeeds-2006#wsse-client-forms
+func HeaderDecoded(user, password string, now time.Time, random io.Reader) string {
+	raw := newNonce(random)
+	return header(user, password, now, base64.StdEncoding.EncodeToString(raw), raw)
+}
+
+func newNonce(random io.Reader) []byte {
+	raw := make([]byte, 16)
 	if random == nil {
 		random = rand.Reader
 	}
-	if _, err := io.ReadFull(random, raw[:]); err != nil {
-		rand.Read(raw[:]) // rand.Read never fails: if there is no randomness, it ends the program
+	if _, err := io.ReadFull(random, raw); err != nil {
+		rand.Read(raw) // rand.Read never fails: if there is no randomness, it ends the program
 	}
-	nonce, created := hex.EncodeToString(raw[:]), now.UTC().Format("2006-01-02T15:04:05Z")
-	s := digest([]byte(nonce), created, password)
+	return raw
+}
+
+// header returns the value of a header. hashed are the bytes of the nonce in the digest; nil means
+// those of its text.
+func header(user, password string, now time.Time, nonce string, hashed []byte) string {
+	if hashed == nil {
+		hashed = []byte(nonce)
+	}
+	created := now.UTC().Format("2006-01-02T15:04:05Z")
+	s := digest(hashed, created, password)
 	return Token{Username: user, Digest: base64.StdEncoding.EncodeToString(s[:]), Nonce: nonce, Created: created}.String()
 }
 

@@ -107,6 +107,11 @@ func TestServerAcceptsClientHeader(t *testing.T) {
 	if a, b := Header("u", "p", now, nil), Header("u", "p", now, nil); a == b {
 		t.Error("two headers have the same nonce")
 	}
+	decoded := parsed(t, HeaderDecoded("cal", "päss", now, bytes.NewReader(make([]byte, 16))))
+	sum := sha1.Sum([]byte(strings.Repeat("\x00", 16) + decoded.Created + "päss"))
+	if decoded.Nonce != "AAAAAAAAAAAAAAAAAAAAAA==" || decoded.Digest != base64.StdEncoding.EncodeToString(sum[:]) || !decoded.Check("päss") || !decoded.Fresh(now) {
+		t.Errorf("with a decoded nonce: %+v", decoded)
+	}
 	source := bytes.NewReader(make([]byte, 16))
 	one, two := parsed(t, Header("u", "p", now, source)), parsed(t, Header("u", "p", now, source))
 	if one.Nonce != strings.Repeat("0", 32) || two.Nonce == one.Nonce || !two.Check("p") {

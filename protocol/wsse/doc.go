@@ -15,6 +15,10 @@
 //
 // # Interoperability
 //
+// A server that rejects a header may have another clock, whose time is in the Date field of its
+// response, or may decode the nonce before it hashes it; then the client repeats the request with
+// [HeaderDecoded].
+//
 // Clients compute the digest in different ways, and all of these are accepted: the nonce
 // may be hashed as text or as the bytes that its base64 encodes; the sum may be the base64
 // of its 20 bytes, the base64 of 40 hexadecimal digits, or the digits themselves.

@@ -277,7 +277,7 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, document st
 }
 
 // answer serves the public or a private feed of a user. The caller has checked the access. reader
-// is the secret that gave access; its Plain is set if the URL contains the secret.
+// is the secret that gave access.
 func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, document string, reader account.Secret) {
 	format, choose, err := f.format(r, document)
 	if err != nil {

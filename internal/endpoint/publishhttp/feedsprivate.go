@@ -82,9 +82,6 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, rest strin
 		f.privateMedia(w, r, user, p)
 		return
 	}
-	if p.named {
-		reader.Plain = p.secret
-	}
 	f.answer(w, r, user, author.GroupFeed(p.slug), p.document, reader)
 }
 
@@ -102,29 +99,25 @@ func (f *Feeds) openPrivate(r *http.Request, user string, p privatePath) (reader
 }
 
 // privateSource returns the source of a private feed for one reader. The document names the
-// reader's own topic. If the reader's secret is in the URL of the feed, the document also puts it
-// into the URLs of the media files. Otherwise the reader sends the secret in a header of each
-// request, so the URLs stay without it.
+// reader's own topic. URLs of files are below that topic, because programs that show a post do not
+// send the login of its feed with requests for its files. The document does not depend on how the
+// reader authenticates, and does not contain the secret: a WSSE reader never sends it.
+//
+// spec:cloudburst#private-topic
 func (f *Feeds) privateSource(now author.Feed, reader account.Secret) syndicate.Source {
 	h := f.hosted(now.User, now.Name)
 	s := h.privateSource(now)
 	slug, group := author.GroupOf(now.Name)
-	if !group {
+	if !group || f.Topics == nil {
 		return s
 	}
 	reader.User, reader.Feed = now.User, now.Name
-	if f.Topics != nil {
-		topics{f}.declare(&s, h, reader)
-	}
-	if reader.Plain == "" {
-		s.Key += " " + reader.Selector + " header"
-		return s
-	}
-	load, base := s.Load, author.GroupBase(now.User, slug)
+	topics{f}.declare(&s, h, reader)
 	s.Key += " " + reader.Selector
+	load, media := s.Load, []byte(author.GroupBase(now.User, slug)+pathMedia)
 	s.Load = func(ctx context.Context) ([]byte, string, error) {
 		doc, kind, err := load(ctx)
-		return bytes.ReplaceAll(doc, []byte(base+pathMedia), []byte(base+reader.Plain+"/"+pathMedia)), kind, err
+		return bytes.ReplaceAll(doc, media, []byte(topicBase(f.Topics, reader)+pathMedia)), kind, err
 	}
 	return s
 }

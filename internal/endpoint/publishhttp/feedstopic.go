@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"cloudburst/feed/render"
@@ -19,10 +20,16 @@ import (
 
 // Each reader of a private feed has a topic of their own at the hub, so that their subscription
 // ends with their secret. Its URL names neither the author nor the group:
-// /private/topic/NAME/rss.xml. The URL serves the feed, like the URL that contains the secret.
+// /private/topic/NAME/rss.xml. The URL serves the feed, like the URL that contains the secret, and the
+// files of its posts are at /private/topic/NAME/media/.
 
 // topicForms returns the formats of a private feed that have a topic; "" is the saved document.
-func topicForms() []string { return []string{"", "atom", "jsonfeed"} }
+func topicForms() []string { return []string{"", "atom", "jsonfeed", "rss20", "rdf"} }
+
+// topicBase returns the path of a reader's topic without its document.
+func topicBase(of ReaderTopics, reader account.Secret) string {
+	return event.PrivateTopics + of.Topic(reader) + "/"
+}
 
 // topics serves and names the topics of private feeds.
 type topics struct{ *Feeds }
@@ -31,12 +38,12 @@ type topics struct{ *Feeds }
 func TopicPaths(of ReaderTopics, reader account.Secret) []string {
 	var all []string
 	for _, format := range topicForms() {
-		all = append(all, formUnder(event.PrivateTopics+of.Topic(reader)+"/", format))
+		all = append(all, formUnder(topicBase(of, reader), format))
 	}
 	return all
 }
 
-// serveTopic serves a private feed at the URL of a reader's topic.
+// serveTopic serves a private feed at the URL of a reader's topic, and the files of its posts.
 //
 // spec:cloudburst#private-topic
 func (f topics) serveTopic(w http.ResponseWriter, r *http.Request) {
@@ -50,13 +57,18 @@ func (f topics) serveTopic(w http.ResponseWriter, r *http.Request) {
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("X-Robots-Tag", "noindex, nofollow")
 	document := r.PathValue("document")
-	if document != pathSaved && !strings.HasPrefix(document, extPrefix) {
+	file := f.Media != nil && strings.HasPrefix(document, pathMedia)
+	if !file && document != pathSaved && !strings.HasPrefix(document, extPrefix) {
 		f.refuse(w, r, errNoFeed())
 		return
 	}
 	reader, err := f.open(r.Context(), r.PathValue("topic"), f.caller(r, "token"))
 	if err != nil {
 		f.refuseReader(w, r, err, true)
+		return
+	}
+	if slug, ok := author.GroupOf(reader.Feed); file && ok {
+		f.privateMedia(w, r, reader.User, privatePath{slug: slug, named: true, document: document})
 		return
 	}
 	f.answer(w, r, reader.User, reader.Feed, document, reader)
@@ -85,8 +97,8 @@ func (f topics) own(ctx context.Context, path, query string) (d *serve.Document,
 	}
 	topic, document, _ := strings.Cut(rest, "/")
 	reader, err := f.open(ctx, topic, account.Caller{Via: "hub"})
-	if err == nil && (query != "" || document != pathSaved && !strings.HasPrefix(document, extPrefix)) {
-		err = errNoFeed()
+	if err == nil && (query != "" || !slices.Contains(TopicPaths(f.Topics, reader), path)) {
+		err = errNoFeed() // the hub would neither notify its subscribers nor end their subscriptions
 	}
 	if err != nil {
 		if code := fault.CodeOf(err); code == fault.Refused || code == fault.NotFound {
@@ -116,7 +128,7 @@ func (f topics) own(ctx context.Context, path, query string) (d *serve.Document,
 // cloud of this server. A saved document that already names a hub, or whose format cannot name one,
 // is not changed: the Link header contains this information.
 func (f topics) declare(s *syndicate.Source, h *hosted, reader account.Secret) {
-	base := h.public + event.PrivateTopics + f.Topics.Topic(reader) + "/"
+	base := h.public + topicBase(f.Topics, reader)
 	about := func(format string) render.Options {
 		o := f.privateOptions(format)
 		for _, one := range topicForms() {

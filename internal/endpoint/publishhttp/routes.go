@@ -62,8 +62,8 @@ func (f *Feeds) Routes() []route.Route {
 	return []route.Route{
 		{Method: "GET", Path: "/feeds.opml", Handler: f.List(), Purpose: "Lists the public feeds of all users as OPML."},
 		{Method: "OPTIONS", Path: "/feeds.opml", Handler: f.List(), Purpose: "Lets scripts of other sites read the list of all feeds."},
-		{Method: "OPTIONS", Path: event.PrivateTopics + "{topic}/{document}", Handler: http.HandlerFunc(topics{f}.serveTopic), Purpose: "Lets scripts of other sites read a private feed."},
-		{Method: "GET", Path: event.PrivateTopics + "{topic}/{document}", Handler: http.HandlerFunc(topics{f}.serveTopic), Protection: route.Token, Purpose: "Serves a private feed at the URL by which its reader subscribes to notifications."},
+		{Method: "OPTIONS", Path: event.PrivateTopics + "{topic}/{document...}", Handler: http.HandlerFunc(topics{f}.serveTopic), Purpose: "Lets scripts of other sites read a private feed."},
+		{Method: "GET", Path: event.PrivateTopics + "{topic}/{document...}", Handler: http.HandlerFunc(topics{f}.serveTopic), Protection: route.Token, Purpose: "Serves a private feed at the URL by which its reader subscribes to notifications, and the files of its posts at media/HASH/NAME."},
 	}
 }
 

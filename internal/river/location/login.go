@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
 	"cloudburst/protocol/wsse"
 )
 
@@ -22,6 +23,44 @@ type Login struct {
 	Kind   string `json:"kind,omitempty"`   // Basic, Token, WSSE or Header; "": no login
 	Name   string `json:"name,omitempty"`   // user name (Basic, WSSE) or name of the header field (Header)
 	Secret string `json:"secret,omitempty"` // encrypted with River.Key, except in the input of a user; never displayed again
+}
+
+// maxSkew is the largest difference between the clocks of this server and of a feed's server that
+// does not matter to WSSE.
+const maxSkew = time.Minute
+
+// Session signs in for the requests of one check. After a rejected WSSE header, it follows the clock
+// of the feed's server, and then uses the other form of the nonce. Secret must be in clear text.
+//
+// spec:datafeeds-2006#wsse-client-forms
+type Session struct {
+	Login
+	ahead   time.Duration // of the server's clock
+	decoded bool          // the server decodes the nonce
+}
+
+// Header returns the header fields that the login adds to the next request.
+func (s *Session) Header(now time.Time) http.Header {
+	h := s.Login.Header(now.Add(s.ahead))
+	if s.decoded {
+		h.Set(wsse.HeaderName, wsse.HeaderDecoded(s.Name, s.Secret, now.Add(s.ahead), nil))
+	}
+	return h
+}
+
+// Retry reports whether a request that sent the header should be repeated with a new one, after the
+// response res. It returns true at most twice.
+func (s *Session) Retry(res *fetch.Response, now time.Time) bool {
+	if s.Kind != WSSE || s.decoded || res.Status != http.StatusUnauthorized || len(res.Redirects) > 0 {
+		return false
+	}
+	date, err := http.ParseTime(res.Header.Get("Date"))
+	if skew := date.Sub(now); err == nil && s.ahead == 0 && skew.Abs() > maxSkew {
+		s.ahead = skew
+	} else {
+		s.decoded = true
+	}
+	return true
 }
 
 // Header returns the header fields that the login adds to one request. Secret must be in clear

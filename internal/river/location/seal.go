@@ -52,7 +52,7 @@ func boundTo(l Login) []byte { return []byte(l.Kind + "\x00" + l.Name) }
 
 func newBox(key []byte) (cipher.AEAD, error) {
 	if len(key) != 32 {
-		return nil, fault.New(fault.Unavailable, "This server has no key to encrypt logins.")
+		return nil, fault.New(fault.Unavailable, "The key that encrypts logins for feeds is not known here: name the data folder of a server with --data, or set accounts.secret-key.")
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {

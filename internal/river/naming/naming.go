@@ -63,6 +63,19 @@ func CategoryOf(s string) string {
 	return s
 }
 
+// ImportedCategory is like CategoryOf, and reports to the user a name that it shortens or changes.
+func ImportedCategory(s string, report func(format string, args ...any)) string {
+	was, is := text.PlainLine(s), CategoryOf(s)
+	switch {
+	case is == was || is == "":
+	case utf8.RuneCountInString(was) > LongestCategory:
+		report("The category “%s” is called “%s”: names have at most %d characters, and categories with the same name are one.", text.ClipRunes(was, 200), is, LongestCategory)
+	default:
+		report("The category “%s” is called “%s”: names have no slash.", was, is)
+	}
+	return is
+}
+
 // TitleOf converts a title from another program to a valid title.
 func TitleOf(s string) string { return text.ClipRunes(text.PlainLine(s), LongestTitle) }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"cloudburst/internal/event"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqldb"
 )
@@ -70,6 +71,7 @@ func loadEntrySources(ctx context.Context, c sqldb.Conn, reader string, sources 
 		if err := rows.Scan(&r.ID, &r.URL, &r.Private, &r.title, &r.Icon, &r.Home, &r.name, &r.categories, &r.read, &r.full); err != nil {
 			return err
 		}
+		r.Private = r.Private || event.IsPrivate(r.URL)
 		*sources[r.ID] = r
 		return nil
 	}, reader, idList(slices.Sorted(maps.Keys(sources))))

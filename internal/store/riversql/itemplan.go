@@ -121,9 +121,14 @@ func (p *itemPlan) order() string {
 const (
 	markOf   = `COALESCE((SELECT k.%s FROM item_mark AS k WHERE k.reader = :reader AND k.place = i.place), FALSE)`
 	readOf   = `(SELECT f.read_place FROM river_subscription AS f WHERE f.reader = :reader AND f.source_id = i.source_id)`
-	publicOf = `(SELECT 1 FROM source AS o WHERE o.login = '' AND o.id = %s) = 1`
+	publicOf = `(SELECT 1 FROM source AS o WHERE NOT (` + hidden + `) AND o.id = %s) = 1`
 	memberOf = `(SELECT 1 FROM river_category_source AS m WHERE m.reader = :reader AND m.category = :%s AND m.source_id = %s) = 1`
 )
+
+// hidden is the condition that only users who follow the source o may see it, as [river.Source.Hidden].
+//
+// spec:cloudburst#public-river-private
+const hidden = `o.login <> '' OR {O IS PRIVATE}`
 
 // sources returns the conditions on the source in a column.
 func (p *itemPlan) sources(column string) (conds []string) {

@@ -3,6 +3,7 @@ package rivertest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,19 @@ func publicItems(t *testing.T, s *stream) {
 	s.save(river.Saved{Source: s.take(77), Put: s.items(77, 0, 5)}) // all newer than those of the other feed
 	_, err = s.IndexItems(s.Ctx, 100)
 	storetest.Must(t, err)
+	key := "sanmgs4wpliu." + strings.Repeat("K_-9", 8)
+	for url, private := range map[string]bool{
+		"http://f.test/alice/private/" + key + "/rss.xml": true, "http://f.test/alice/private/family/" + key + "/feed.atom": true,
+		"http://f.test/private/topic/sanmgs4wpliu-x/rss.xml": true, "http://f.test/" + key + "/private/x.xml": true, "http://f.test/" + key + "/x.xml": false,
+		"http://f.test/private/equity.and.a.long.name/of.a.feed/rss.xml": false, "http://f.test/PRIVATE/topic/x/rss.xml": false,
+		"http://h/private/customer-feeds.example/2026/archive/of/the/blog/feed.xml": false,
+	} {
+		feed := s.followFeed("bob", url)
+		s.readFeed(feed.ID, s.items(feed.ID, 0, 1)...)
+		entries := s.ask(river.ItemQuery{Reader: "bob", SourceID: feed.ID})
+		public := len(s.ask(river.ItemQuery{Reader: "bob", Public: true, SourceID: feed.ID})) == 1
+		storetest.Same(t, "private: "+url, []any{len(entries), entries[0].Source.Private, feed.Hidden(), public}, []any{1, private, private, !private})
+	}
 	for public, want := range map[bool]int{false: 3, true: 2} {
 		list, err := s.Items(s.Ctx, river.ItemQuery{Reader: "ann", Public: public, Limit: 3})
 		storetest.Same(t, fmt.Sprint("public: ", public), []any{len(list), err}, []any{want, error(nil)})

@@ -18,8 +18,9 @@ import (
 var migrations embed.FS
 
 // Migrate migrates the schema to the newest version that this program knows. It rejects a newer
-// schema with fault.Unsupported and leaves it unchanged.
-func Migrate(ctx context.Context, db *sql.DB, kind goose.Dialect, d *Dialect, opts ...goose.ProviderOption) error {
+// schema with fault.Unsupported and leaves it unchanged. If keep is set, it also does so with an
+// older schema, unless the database is empty.
+func Migrate(ctx context.Context, db *sql.DB, kind goose.Dialect, d *Dialect, keep bool, opts ...goose.ProviderOption) error {
 	steps, err := d.steps()
 	if err != nil {
 		return err
@@ -36,6 +37,9 @@ func Migrate(ctx context.Context, db *sql.DB, kind goose.Dialect, d *Dialect, op
 	}
 	if have > newest {
 		return fault.New(fault.Unsupported, "The database has schema %d, but this program supports only up to %d: a newer cloudburst wrote it. Start that version, or restore an earlier backup.", have, newest)
+	}
+	if keep && 0 < have && have < newest {
+		return fault.New(fault.Unsupported, "The database has schema %d, but this program requires %d: start the server with this cloudburst, which updates the schema, or use the version that wrote the data.", have, newest)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the schema from version %d to %d: %w", have, newest, err)

@@ -27,11 +27,18 @@ type Dialect struct {
 	cache sync.Map // statement → Text
 }
 
+// O IS PRIVATE is the condition that the URL of o gives access to a private feed: event.IsPrivate.
+var (
+	privateSQLite = `(o.url GLOB '*/private/*' AND (o.url GLOB '*/private/topic/*' OR o.url GLOB '*/` +
+		strings.Repeat("[a-z0-9]", 12) + "." + strings.Repeat("[A-Za-z0-9_-]", 32) + `/*'))`
+	privatePostgres = `(o.url LIKE '%/private/%' AND o.url ~ '/private/topic/|/[a-z0-9]{12}[.][A-Za-z0-9_-]{32}/')`
+)
+
 // SQLite returns the dialect of SQLite: one process, so no row locks.
 func SQLite() *Dialect {
 	return &Dialect{Tokens: map[string]string{
 		"ID": "INTEGER", "BYTES": "BLOB", "BYTEWISE": "", "WITHOUT ROWID": "WITHOUT ROWID",
-		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "KEEP S": "", "HOLD S F": "", "LIKE": "LIKE",
+		"LOCK": "", "SHARE": "", "CLAIM": "", "TAKE": "", "TAKE S": "", "TAKE T": "", "HOLD S": "", "KEEP S": "", "HOLD S F": "", "LIKE": "LIKE", "O IS PRIVATE": privateSQLite,
 		"SEARCH TABLE": fts5Table, "DOC": "rowid", "ALL": "IN (SELECT value FROM json_each(", "END ALL": "))",
 		"TEXT OF ABOUT": "CAST(about AS TEXT)", "TITLE OF ABOUT": "COALESCE(json_extract(CAST(about AS TEXT), '$.title'), '')",
 		"ICON OF SOURCE": "COALESCE(json_extract(d.about, '$.icon'), '')", "HOME OF SOURCE": "COALESCE(json_extract(d.about, '$.home'), '')",
@@ -52,6 +59,8 @@ func Postgres() *Dialect {
 		"TAKE S":   "FOR UPDATE OF s SKIP LOCKED",
 		"TAKE T":   "FOR UPDATE OF t SKIP LOCKED",
 		"LIKE":     `COLLATE "C" ILIKE`, // folds ASCII only, as SQLite does
+
+		"O IS PRIVATE": privatePostgres,
 
 		"SEARCH TABLE": tsvectorTable, "DOC": "place",
 		// Usage: x {ALL} $1 {END ALL}. It is true if x is in the JSON list of numbers $1.

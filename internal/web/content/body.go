@@ -293,5 +293,5 @@ func (w *bodyWriter) link(kind, src string) {
 	if name := LastPathPart(src); name != "" {
 		words += ": " + name
 	}
-	w.q.out.WriteString(`<a class="play" data-kind="` + kind + `" href="` + html.EscapeString(src) + `" rel="` + sanitize.PageRel + `">` + html.EscapeString(words) + "</a>")
+	w.q.out.WriteString(`<a class="play" data-kind="` + kind + `" href="` + html.EscapeString(src) + `" rel="` + sanitize.PageRel + `">` + html.EscapeString(words) + "</a> ") // several players can follow each other
 }

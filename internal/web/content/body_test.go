@@ -45,8 +45,8 @@ func TestItemBodiesAreRenderedForTheRiver(t *testing.T) {
 		{ImagesProxy, `<img src="https://count.example/p.gif" width="1" height="1">`, ""},
 		{ImagesProxy, `<img src="/relative.png"><img src="cid:x">`, ""},
 		{ImagesProxy, `<picture><source srcset="https://a.example/x.avif"><img src="https://a.example/x.png"></picture>`, `<img src="/river/image?u=https://a.example/x.png" alt="" class="unsized"` + img},
-		{ImagesProxy, `<video src="https://a.example/film.mp4" poster="https://a.example/p.jpg" autoplay controls>No film?</video>`, `<a class="play" data-kind="video" href="https://a.example/film.mp4"` + rel + `>Film: film.mp4</a>`},
-		{ImagesProxy, `<audio controls><source src="https://a.example/a.ogg"><source src="https://a.example/a.mp3">Nothing plays.</audio>`, `<a class="play" data-kind="audio" href="https://a.example/a.ogg"` + rel + `>Sound: a.ogg</a>`},
+		{ImagesProxy, `<video src="https://a.example/film.mp4" poster="https://a.example/p.jpg" autoplay controls>No film?</video>`, `<a class="play" data-kind="video" href="https://a.example/film.mp4"` + rel + `>Film: film.mp4</a> `},
+		{ImagesProxy, `<audio controls><source src="https://a.example/a.ogg"><source src="https://a.example/a.mp3">Nothing plays.</audio>`, `<a class="play" data-kind="audio" href="https://a.example/a.ogg"` + rel + `>Sound: a.ogg</a> `},
 	} {
 		if got := string(rendered(c.images).Render(c.in, false).HTML); got != c.want {
 			t.Errorf("%s of %s\n got %s\nwant %s", c.images, c.in, got, c.want)

@@ -11,6 +11,7 @@ import (
 	"cloudburst/feed/polling"
 	"cloudburst/internal/river"
 	"cloudburst/internal/upstream"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -63,7 +64,7 @@ type pushRow struct {
 }
 
 // Explain converts an explanation to texts for a page.
-func Explain(e river.Explanation, now time.Time) Explanation {
+func Explain(e river.Explanation, now time.Time, l *locale.Locale) Explanation {
 	v := Explanation{Trust: shell.Sentence(e.Trust)}
 	for _, n := range e.Notes[:min(len(e.Notes), 20)] {
 		v.Notes = append(v.Notes, shell.Sentence(n))
@@ -75,7 +76,7 @@ func Explain(e river.Explanation, now time.Time) Explanation {
 	for i := range e.Checks[:min(len(e.Checks), river.KeptChecks)] {
 		v.Checks = append(v.Checks, checkOf(&e.Checks[i], now))
 	}
-	v.Chart = checksChart(e.Checks, e.Source.NextAt, now)
+	v.Chart = checksChart(e.Checks, e.Source.NextAt, now, l)
 	for _, p := range e.Push[:min(len(e.Push), 20)] {
 		v.Push = append(v.Push, pushOf(p, now))
 	}
@@ -282,7 +283,7 @@ const (
 
 // checksChart draws the last checks of a feed, their outcomes, and the next check. The shape of a
 // mark, not its colour, shows its meaning.
-func checksChart(checks []river.Check, next, now time.Time) template.HTML {
+func checksChart(checks []river.Check, next, now time.Time, l *locale.Locale) template.HTML {
 	if len(checks) > river.KeptChecks {
 		checks = checks[:river.KeptChecks]
 	}
@@ -303,8 +304,8 @@ func checksChart(checks []river.Check, next, now time.Time) template.HTML {
 		return checksLeft + 8 + (checksRight-checksLeft-16)*min(max(part, 0), 1)
 	}
 	var b strings.Builder
-	b.WriteString(`<svg class="chart checks" viewBox="0 0 680 78" role="img" aria-labelledby="checks-t checks-d"><title id="checks-t">The last checks</title><desc id="checks-d">`)
-	b.WriteString(html.EscapeString(checksWords(checks, next, now)) + `</desc>`)
+	b.WriteString(`<svg class="chart checks" viewBox="0 0 680 78" role="img" aria-labelledby="checks-t checks-d"><title id="checks-t">` + html.EscapeString(l.Words("The last checks")) + `</title><desc id="checks-d">`)
+	b.WriteString(html.EscapeString(checksWords(checks, next, now, l)) + `</desc>`)
 	shell.DrawLine(&b, "axis", checksLeft, checksLine, checksRight, checksLine)
 	for i := len(checks) - 1; i >= 0; i-- {
 		checkMark(&b, &checks[i], x(checks[i].At))
@@ -313,12 +314,12 @@ func checksChart(checks []river.Check, next, now time.Time) template.HTML {
 		shell.DrawLine(&b, "grid", at, 14, at, checksLine+8)
 		right := x(next)
 		if at > checksLabelWidth && right-at > checksLabelWidth {
-			shell.DrawLabel(&b, anchorOf(at), at, checksLine+24, "now")
+			shell.DrawLabel(&b, anchorOf(at), at, checksLine+24, l.Words("now"))
 		}
-		shell.DrawLabel(&b, anchorOf(right), right, checksLine+24, "next check")
+		shell.DrawLabel(&b, anchorOf(right), right, checksLine+24, l.Words("next check"))
 		b.WriteString(`<path class="next" d="M` + shell.FormatNumber(x(next)-5) + " " + shell.FormatNumber(checksLine-6) + "l10 6-10 6z" + `"/>`)
 	}
-	shell.DrawLabel(&b, "start", checksLeft, checksLine+24, shell.RelativeTime(now, from))
+	shell.DrawLabel(&b, "start", checksLeft, checksLine+24, l.Relative(now, from))
 	b.WriteString(`</svg>`)
 	return template.HTML(b.String()) // EscapeString has escaped every text above
 }
@@ -347,7 +348,7 @@ func checkMark(b *strings.Builder, c *river.Check, x float64) {
 }
 
 // checksWords describes the chart in words.
-func checksWords(checks []river.Check, next, now time.Time) string {
+func checksWords(checks []river.Check, next, now time.Time, l *locale.Locale) string {
 	var changed, same, failed int
 	for i := range checks {
 		switch checks[i].Outcome {
@@ -359,13 +360,13 @@ func checksWords(checks []river.Check, next, now time.Time) string {
 			failed++
 		}
 	}
-	words := []string{shell.FormatCount(changed) + " brought new items", shell.FormatCount(same) + " found no change"}
+	words := []string{l.Say("%d brought new items", changed), l.Say("%d found no change", same)}
 	if failed > 0 {
-		words = append(words, shell.FormatCount(failed)+" failed")
+		words = append(words, l.Say("%d failed", failed))
 	}
-	s := "The last " + shell.FormatCount(len(checks)) + " checks since " + shell.RelativeTime(now, checks[len(checks)-1].At) + ": " + shell.JoinWords(words) + "."
+	s := l.Say("The last %d checks since %s: %s.", len(checks), l.Relative(now, checks[len(checks)-1].At), l.Join(words))
 	if !next.IsZero() {
-		s += " The next is " + shell.RelativeTime(now, next) + "."
+		s += " " + l.Say("The next is %s.", l.Relative(now, next))
 	}
 	return s
 }

@@ -13,13 +13,13 @@ func TestChecksChartHasADescriptionAndAMarkForEachCheck(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	e := explanation(river.Source{URL: "https://a.example/"}, now)
-	svg := string(checksChart(e.Checks, now.Add(time.Hour), now))
+	svg := string(checksChart(e.Checks, now.Add(time.Hour), now, nil))
 	has(t, svg, "<title", "<desc", "5 brought new items, 13 found no change and 2 failed. The next is in 1 h.", `class="cross"`, `class="same"`, `class="s1"`, `class="next"`)
-	if checksChart(e.Checks[:1], now, now) != "" || checksChart(nil, now, now) != "" {
+	if checksChart(e.Checks[:1], now, now, nil) != "" || checksChart(nil, now, now, nil) != "" {
 		t.Error("one check has a chart")
 	}
 	e.Checks[1].At = e.Checks[0].At
-	if svg := checksChart(e.Checks[:2], time.Time{}, e.Checks[0].At); strings.Contains(string(svg), "NaN") {
+	if svg := checksChart(e.Checks[:2], time.Time{}, e.Checks[0].At, nil); strings.Contains(string(svg), "NaN") {
 		t.Error(svg)
 	}
 }

@@ -80,7 +80,7 @@ func Badges(f *river.Source, now time.Time) (all []Badge, why string) {
 			why = "it was at " + shell.ShortURL(WithoutUser(m.From)) + " before"
 		}
 	}
-	if f.Private() {
+	if f.Hidden() {
 		all = append(all, Badge{"private", ""})
 	}
 	return all, why
