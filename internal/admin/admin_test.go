@@ -143,14 +143,18 @@ func TestBlockedHostsAndNetworksAreParsed(t *testing.T) {
 		"192.0.2.9/24":                       {admin.BlockNetwork, "192.0.2.0/24"},
 		"[2001:db8::1]":                      {admin.BlockNetwork, "2001:db8::1/128"},
 		"http://192.0.2.9:8080":              {admin.BlockNetwork, "192.0.2.9/32"},
+		"192.0.2.9:80":                       {admin.BlockNetwork, "192.0.2.9/32"},
+		"[2001:db8::1]:80":                   {admin.BlockNetwork, "2001:db8::1/128"},
+		"example.org:8080":                   {admin.BlockHost, "example.org"},
 		"https://Example.org/feed.xml?a=b#c": {admin.BlockTopic, "https://example.org/feed.xml?a=b"},
+		"HTTP://u@example.org.:80/./a//%62?": {admin.BlockTopic, "http://example.org/a/b"},
 	} {
 		kind, value, err := admin.ParseBlock(text)
 		if err != nil || kind != want[0] || value != want[1] {
 			t.Errorf("%q is %s %q (%v), want %v", text, kind, value, err, want)
 		}
 	}
-	for _, text := range []string{"", " ", "0.0.0.0/0", "ftp://example.org/x", "a b", "example.org/feed.xml", "https://", "user@example.org"} {
+	for _, text := range []string{"", " ", "0.0.0.0/0", "ftp://example.org/x", "a b", "example.org/feed.xml", "https://", "user@example.org", "192.0.2.9:80/24"} {
 		if kind, value, err := admin.ParseBlock(text); fault.CodeOf(err) != fault.Invalid {
 			t.Errorf("%q is %s %q (%v), want an error", text, kind, value, err)
 		}
@@ -176,6 +180,13 @@ func TestNewBlockAppliesImmediately(t *testing.T) {
 		"http://192.0.3.1/feed":             false,
 		"https://Example.com/feed.xml#top":  true,
 		"https://example.com/other.xml":     false,
+		"https://EXAMPLE.com.:443/feed.xml": true,
+		"https://example.com//./feed.xml?":  true,
+		"https://example.com/a/../feed.xml": true,
+		"https://example.com/%66eed.xml":    true,
+		"https://example.com/feed.xml/":     false,
+		"https://example.com/feed.xml?a=b":  false,
+		"https://example.com:8443/feed.xml": false,
 		"%":                                 false,
 	} {
 		if a.BlocksURL(raw) != want {
@@ -192,6 +203,30 @@ func TestNewBlockAppliesImmediately(t *testing.T) {
 	}
 	_, err = a.RemoveBlock(t.Context(), alice, admin.BlockHost, "example.org")
 	wantFault(t, err, fault.NotFound)
+}
+
+// An earlier version stored other spellings, and an IP address with a port as a host.
+func TestStoredBlockAppliesInAllSpellings(t *testing.T) {
+	t.Parallel()
+	m := &memory{blocks: []admin.Block{
+		{Kind: admin.BlockHost, Value: "192.0.2.9"}, {Kind: admin.BlockTopic, Value: "http://example.com:80/feed.xml"},
+	}}
+	a := &admin.Admin{Store: m}
+	must(t, a.Load(t.Context()))
+	for _, raw := range []string{"http://192.0.2.9/", "http://example.com/feed.xml"} {
+		if !a.BlocksURL(raw) {
+			t.Errorf("%s is not blocked", raw)
+		}
+	}
+	for _, text := range []string{"192.0.2.9", "http://example.com/feed.xml"} {
+		kind, value, err := admin.ParseBlock(text)
+		must(t, err)
+		_, err = a.RemoveBlock(t.Context(), alice, kind, value)
+		must(t, err)
+	}
+	if len(m.blocks) != 0 || len(a.Blocks()) != 0 {
+		t.Errorf("%+v remain", m.blocks)
+	}
 }
 
 func TestChangedSettingSurvivesARestart(t *testing.T) {

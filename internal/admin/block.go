@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/netip"
 	"net/url"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,16 +79,44 @@ func ParseBlock(given string) (kind, value string, err error) {
 		given = u.Hostname()
 	}
 	host := href.Host("http://" + strings.TrimPrefix(strings.TrimSuffix(given, "."), "*."))
-	if host == "" || strings.ContainsAny(given, "/?#@ \t") || strings.ContainsAny(host, "/:") {
+	if host == "" || strings.ContainsAny(given, "/?#@ \t") {
+		return "", "", invalid()
+	}
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil { // an address with a port
+		return ParseBlock(host)
+	}
+	if strings.ContainsAny(host, "/:") {
 		return "", "", invalid()
 	}
 	return BlockHost, host, nil
 }
 
-// topicKey returns the form in which the URL of a topic is blocked.
+// topicKey returns the form in which the URL of a topic is blocked. It is the same for all spellings
+// of the scheme, host, port and path.
+//
+// spec:cloudburst#block-spellings
 func topicKey(u url.URL) string {
-	u.Fragment, u.User, u.Host = "", nil, strings.ToLower(u.Host)
-	return u.String()
+	u.Fragment, u.User, u.ForceQuery, u.RawPath = "", nil, false, ""
+	cleaned := path.Clean("/" + u.Path)
+	if strings.HasSuffix(u.Path, "/") && cleaned != "/" {
+		cleaned += "/"
+	}
+	u.Path = cleaned
+	key := u.String()
+	if usual := href.UsualSpelling(key); usual != "" {
+		return usual
+	}
+	return key
+}
+
+// canonical returns the kind and the value that ParseBlock returns now. An earlier version may have
+// stored another spelling, or an IP address as a host.
+func (b Block) canonical() (kind, value string) {
+	kind, value, err := ParseBlock(b.Value)
+	if err != nil {
+		return b.Kind, b.Value
+	}
+	return kind, value
 }
 
 // AddBlock blocks a host, network or topic: at once on this node, and on other nodes at their next
@@ -116,6 +146,15 @@ func (a *Admin) AddBlock(ctx context.Context, by Actor, given, reason string) (B
 // RemoveBlock removes a block at once. It returns the block, so that the caller can add it again.
 // fault.NotFound: the block does not exist.
 func (a *Admin) RemoveBlock(ctx context.Context, by Actor, kind, value string) (b Block, err error) {
+	all := a.Blocks()
+	if !slices.ContainsFunc(all, func(b Block) bool { return b.Kind == kind && b.Value == value }) {
+		for _, b := range all {
+			if k, v := b.canonical(); k == kind && v == value {
+				kind, value = b.Kind, b.Value
+				break
+			}
+		}
+	}
 	err = a.Do(ctx, by, BlockRemove, value, "", func() error {
 		if b, err = a.Store.RemoveBlock(ctx, kind, value); err != nil {
 			return err
@@ -140,13 +179,13 @@ func (a *Admin) loadBlocks(ctx context.Context) error {
 	}
 	l := &blockList{hosts: map[string]bool{}, topics: map[string]bool{}, all: all}
 	for _, b := range all {
-		switch b.Kind {
+		switch kind, value := b.canonical(); kind {
 		case BlockHost:
-			l.hosts[b.Value] = true
+			l.hosts[value] = true
 		case BlockTopic:
-			l.topics[b.Value] = true
+			l.topics[value] = true
 		case BlockNetwork:
-			if p, err := netip.ParsePrefix(b.Value); err == nil {
+			if p, err := netip.ParsePrefix(value); err == nil {
 				l.networks = append(l.networks, p)
 			}
 		}

@@ -53,6 +53,7 @@ type App struct {
 	// in DNS. Only tests set it.
 	DialDomain fetch.Dial
 
+	command  bool   // a command opened the App, see [OpenCommand]
 	serverID string // random ID of this run; see [config.ServerIDFile]
 
 	cfg   config.Config
@@ -95,6 +96,20 @@ func New(cfg config.Config, log *slog.Logger) *App {
 	return a
 }
 
+// OpenCommand is like [Open], for a command. It rejects data with an older schema
+// (fault.Unsupported), because servers of an earlier version may still use it, and creates no key
+// for the secrets in a shared database.
+//
+// spec:cloudburst#command-data
+func OpenCommand(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
+	a := New(cfg, log)
+	a.command = true
+	if err := a.open(ctx); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
 // Open opens the store and connects all components. It does not listen, and does not start the
 // work of the hub. The caller must call Close. Open fails at once if the database is unavailable,
 // and after at most 30 s if the database is slow.
@@ -126,7 +141,7 @@ func (a *App) openStore(ctx context.Context, connect time.Duration) (store.Store
 	if open == nil {
 		open = store.Open
 	}
-	return open(ctx, store.Options{Dir: a.cfg.Data, DatabaseURL: a.cfg.Database, Log: a.log, Connect: connect})
+	return open(ctx, store.Options{Dir: a.cfg.Data, DatabaseURL: a.cfg.Database, Log: a.log, Connect: connect, KeepSchema: a.command})
 }
 
 // join creates the components and connects them to the store. After a failure, the caller may
@@ -265,7 +280,7 @@ func (a *App) websubEndpoint() string { return a.names.Public() + "/websub" }
 // warnings returns the operator warnings that the public status page also displays.
 func (a *App) warnings() []string {
 	w := a.cfg.Warnings()
-	if a.cfg.Database != "" && a.cfg.Accounts.SecretKey == "" {
+	if a.cfg.Database != "" && a.cfg.Accounts.SecretKey == "" && a.accounts.Key != nil {
 		w = append(w, "accounts.secret-key is not set: the key of the secrets of private feeds is in this machine's data folder, and other machines on the same database cannot open them and count failed sign-ins separately. Set the same key on all machines.")
 	}
 	if n := openFiles(); n < 4096 {

@@ -229,7 +229,10 @@ func TestPingNotifiesSubscriberOfAnotherSpellingOfTheFeed(t *testing.T) {
 	f, s := newFeed(t), newSubscriber(t)
 	usual := f.URL + "/rss.xml"
 	other := strings.Replace(usual, "http://", "HTTP://", 1)
-	for i, c := range []struct{ registered, pinged string }{{other, usual}, {usual, other}, {usual, other}} {
+	raw, encoded, lower := f.URL+"/f\u00e9.xml?\u00e9", f.URL+"/f%C3%A9.xml?%C3%A9", f.URL+"/f%c3%a9.xml?%c3%a9"
+	for i, c := range []struct{ registered, pinged string }{
+		{other, usual}, {usual, other}, {usual, other}, {raw, encoded}, {encoded, raw}, {lower, raw}, {raw, lower}, {lower, encoded},
+	} {
 		if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(c.registered, "")); code != 200 || !strings.Contains(body, `success="true"`) {
 			t.Fatalf("pleaseNotify: %d %s", code, body)
 		}

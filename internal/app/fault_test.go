@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"cloudburst/client"
 	"cloudburst/internal/app"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/store/storetest"
@@ -446,4 +447,17 @@ func TestServerRecoversFromDatabaseCrashUnderLoad(t *testing.T) {
 	}
 	wait(t, "no work is pending", r.idle)
 	t.Logf("%d pings acknowledged, %d refused", good, bad)
+}
+
+func TestBackupToAReadOnlyFolderNamesTheCause(t *testing.T) {
+	t.Parallel()
+	dir := tmpfs(t, "4m")
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, conf(t, t.TempDir()))
+	_, err := (&client.Client{Base: r.admin}).BackupTo(t.Context(), client.BackupOptions{File: filepath.Join(dir, "copy.db")})
+	if err == nil || !strings.Contains(err.Error(), "open "+dir) || !strings.Contains(err.Error(), "read-only") || strings.Contains(err.Error(), "remove "+dir) {
+		t.Error(err)
+	}
 }

@@ -72,15 +72,15 @@ type hosting struct{ *App }
 
 // newHosted creates the components for hosting feeds and connects them.
 func (a hosting) newHosted(ctx context.Context, st store.Store) error {
-	key, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
+	key, err := a.key(ctx, st)
 	if err != nil {
 		return err
 	}
 	a.accounts = &account.Accounts{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Shared: a.cfg.Database != ""}
 	a.owners.accounts, a.owners.log = a.accounts, a.log
-	if err := a.accounts.CheckKey(ctx); fault.CodeOf(err) == fault.Conflict {
+	if err := a.accounts.CheckKey(ctx); key != nil && fault.CodeOf(err) == fault.Conflict {
 		a.keyTrouble = fault.Message(err)
-	} else if err != nil {
+	} else if key != nil && err != nil {
 		return err
 	}
 	a.hosted.late, a.notifier = make(chan struct{}, 1), &publish.Notifier{} // newNotifier sets the fields of the notifier later
@@ -181,6 +181,25 @@ const keyFile = store.KeyFile
 // secretKey returns the configured key. If no key is configured, it returns the key in the data
 // folder, and creates the key file if it is missing.
 func secretKey(given, dir string) ([]byte, error) {
+	for {
+		key, err := knownKey(given, dir)
+		if err != nil || key != nil {
+			return key, err
+		}
+		if err := sqlite.MakeFolder(dir); err != nil {
+			return nil, fault.Wrap(fault.Unavailable, err, "Cannot create the data folder %s.", dir)
+		}
+		key = make([]byte, 32)
+		_, _ = rand.Read(key) // rand.Read never fails
+		name := filepath.Join(dir, keyFile)
+		if err := store.WriteNew(name, []byte(base64.StdEncoding.EncodeToString(key)+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fault.Wrap(fault.Unavailable, err, "Cannot write %s.", name)
+		}
+	}
+}
+
+// knownKey is like secretKey, but returns nil if the key file is missing.
+func knownKey(given, dir string) ([]byte, error) {
 	if given != "" {
 		if len(given) < 16 {
 			return nil, fault.New(fault.Invalid, "accounts.secret-key has %d characters; it must have at least 16.", len(given))
@@ -188,61 +207,48 @@ func secretKey(given, dir string) ([]byte, error) {
 		sum := sha256.Sum256([]byte("cloudburst secret key " + given))
 		return sum[:], nil
 	}
-	if err := sqlite.MakeFolder(dir); err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "Cannot create the data folder %s.", dir)
-	}
 	name := filepath.Join(dir, keyFile)
-	for {
-		text, err := os.ReadFile(name)
-		if err == nil {
-			key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
-			if err != nil || len(key) != 32 {
-				return nil, fault.New(fault.Invalid, "%s does not contain a key any more. Put the right file back from a backup; without it the secrets of private feeds are lost, and after removing it readers need new ones.", name)
-			}
-			return key, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fault.Wrap(fault.Unavailable, err, "Cannot read %s.", name)
-		}
-		if err := makeKey(dir, name); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, fault.Wrap(fault.Unavailable, err, "Cannot write %s.", name)
-		}
+	text, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fault.Wrap(fault.Unavailable, err, "Cannot read %s. If another user owns it, change its owner with chown --reference=%s %s.", name, dir, name)
+	case err != nil:
+		return nil, fault.Wrap(fault.Unavailable, err, "Cannot read %s.", name)
 	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != 32 {
+		return nil, fault.New(fault.Invalid, "%s does not contain a key any more. Put the right file back from a backup; without it the secrets of private feeds are lost, and after removing it readers need new ones.", name)
+	}
+	return key, nil
 }
 
-// makeKey writes a new key to a file atomically.
-func makeKey(dir, name string) error {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // rand.Read never fails
-	f, err := os.CreateTemp(dir, keyFile+"-*")
-	if err != nil {
-		return err
+// key returns the key of the secrets. A command on a shared database creates no key, because only
+// the servers' key can open the secrets there: if it knows no key, or one that opens none of them,
+// the result is nil, and it can neither seal nor open secrets.
+func (a hosting) key(ctx context.Context, st store.Store) ([]byte, error) {
+	if !a.command || a.cfg.Database == "" {
+		return secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
-	if err == nil {
-		err = f.Sync()
+	key, err := knownKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
+	if err != nil || key == nil {
+		return nil, err
 	}
-	if closing := f.Close(); err == nil {
-		err = closing
+	all, others, err := account.CountSecrets(ctx, st, key)
+	if err != nil || all > 0 && others == all {
+		return nil, err
 	}
-	if err != nil {
-		return err
+	return key, nil
+}
+
+// bucket returns the bucket of media.bucket; nil: files are in the database.
+func (a *App) bucket() *bucket.Bucket {
+	if a.files == nil {
+		return nil
 	}
-	if err := os.Link(f.Name(), name); err != nil { // the link fails if another process has created the file first
-		if _, there := os.Lstat(name); !errors.Is(there, fs.ErrNotExist) {
-			return err
-		}
-		if err := os.Rename(f.Name(), name); err != nil { // some file systems have no hard links
-			return err
-		}
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	b, _ := a.files.Objects.(*bucket.Bucket)
+	return b
 }
 
 const (
@@ -260,7 +266,7 @@ func (a hosting) maintainHosted(ctx context.Context) {
 	again := pendingRetry
 	a.noteHosted(ctx, "rewrite feeds for the public URL", a.renewPosts(ctx))
 	a.indexPosts(ctx)
-	if b, ok := a.files.Objects.(*bucket.Bucket); ok {
+	if b := a.bucket(); b != nil {
 		a.noteHosted(ctx, "media.bucket is not usable, so uploads fail", b.Check(ctx))
 	}
 	for {

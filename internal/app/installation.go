@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -107,19 +108,26 @@ func (a examination) installation(ctx context.Context, store examiner) (client.I
 func (a examination) facts(ctx context.Context, store examiner) checkup.Installation {
 	w := a.quickFacts(ctx, store)
 	w.Backup, w.Copy = verifyLastBackup(ctx, a.cfg.Data)
+	if b := a.bucket(); b != nil {
+		w.Bucket = a.cfg.Media.Bucket
+		if err := b.Check(ctx); err != nil {
+			w.BucketErr = strings.TrimRight(err.Error(), ".")
+		}
+	}
 	return w
 }
 
-// quickFacts collects the facts without reading the last backup, because reading a large backup
-// takes long.
+// quickFacts collects the facts without reading the last backup and without using the bucket,
+// because both can take long.
 func (a examination) quickFacts(ctx context.Context, store examiner) checkup.Installation {
 	now := time.Now() // use the system clock, because its time is one of the facts
 	w := checkup.Installation{
 		Now: now, Running: a.names.Listeners() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
 		SecretKey: a.cfg.Accounts.SecretKey, KeyTrouble: a.keyTrouble,
-		Folder: examineFolder(a.cfg.Data), OpenFiles: openFiles(), ClockOff: a.clock.Off(),
+		OpenFiles: openFiles(), ClockOff: a.clock.Off(),
 	}
 	w.Backup = knownBackup(a.cfg.Data).At
+	w.Folder = examineData(a.cfg, a.command)
 	w.Folder.Min = a.freeSpace().least
 	// Some settings have their own finding, so they are not listed twice.
 	w.Settings = slices.DeleteFunc(a.cfg.Warnings(), func(s string) bool {
@@ -184,6 +192,14 @@ func (a examination) reach(ctx context.Context) checkup.Reach {
 		r.Err = strings.TrimRight(err.Error(), ".")
 	}
 	return r
+}
+
+// examineData examines the data folder. A command on a shared database needs none.
+func examineData(cfg config.Config, command bool) checkup.Folder {
+	if _, err := os.Stat(cfg.Data); command && cfg.Database != "" && errors.Is(err, fs.ErrNotExist) {
+		return checkup.Folder{}
+	}
+	return examineFolder(cfg.Data)
 }
 
 // examineFolder tests a data folder by writing to it several times.
@@ -265,7 +281,7 @@ func verifyLastBackup(ctx context.Context, dir string) (at time.Time, c checkup.
 // cover only the settings and the data folder.
 func FolderOnly(cfg config.Config, opening error) checkup.Installation {
 	w := checkup.Installation{Now: time.Now(), PublicURL: cfg.PublicURL, AdminListen: cfg.Admin.Listen, AdminOpen: !cfg.Admin.Private(),
-		SecretKey: cfg.Accounts.SecretKey, Folder: examineFolder(cfg.Data), OpenFiles: openFiles()}
+		SecretKey: cfg.Accounts.SecretKey, Folder: examineData(cfg, true), OpenFiles: openFiles()}
 	w.Backup, w.Copy = verifyLastBackup(context.Background(), cfg.Data)
 	w.Database.Err = opening.Error()
 	return w

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -96,7 +97,22 @@ func TestUploadsAreStoredInTheBucket(t *testing.T) {
 		t.Errorf("a range: %d %q %v", res.StatusCode, part, err)
 	}
 
+	finding := func() client.Finding {
+		t.Helper()
+		found, err := (&client.Client{Base: r.admin}).Installation(t.Context())
+		i := slices.IndexFunc(found.Findings, func(f client.Finding) bool { return f.ID == "bucket" })
+		if err != nil || i < 0 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+		return found.Findings[i]
+	}
+	if f := finding(); f.Level != "ok" {
+		t.Errorf("%+v", f)
+	}
 	broken.Store(true)
+	if f := finding(); f.Level != "problem" || !strings.Contains(f.Text, cfg.Media.Bucket+" is not usable: ") {
+		t.Errorf("%+v", f)
+	}
 	if path, err := upload("lost"); err == nil || !strings.Contains(err.Error(), "The file storage is not available.") {
 		t.Errorf("an upload to a broken storage: %q %v", path, err)
 	}

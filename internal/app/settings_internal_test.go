@@ -25,6 +25,15 @@ func TestInvalidSettingsAreFoundWithoutStartingTheServer(t *testing.T) {
 		{func(c *config.Config) { c.TLS.Domains, c.TLS.Cert = []string{"a.example"}, "x" }, "are both set"},
 		{func(c *config.Config) { c.TLS.Domains = []string{"*.x"} }, `tls.domains contains "*.x"`},
 		{func(c *config.Config) { c.TLS.Domains = []string{"a.example"} }, ""},
+		{func(c *config.Config) { c.TLS.Domains = []string{"192.0.2.1"} }, "tls.domains contains the IP address 192.0.2.1"},
+		{func(c *config.Config) { c.TLS.Domains = []string{"[2001:db8::1]"} }, "tls.domains contains the IP address"},
+		{func(c *config.Config) { c.Admin.Listen = c.Listen }, "listen and admin.listen are both :5337"},
+		{func(c *config.Config) { c.Listen, c.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0" }, ""},
+		{func(c *config.Config) { c.TLS.HTTPListen = c.Listen }, ""},
+		{func(c *config.Config) { c.TLS.HTTPListen, c.TLS.Domains = c.Listen, []string{"a.example"} }, "listen and tls.http-listen are both :5337"},
+		{func(c *config.Config) { c.Database = "postgres://u:s3kr1t@h/d" }, ""},
+		{func(c *config.Config) { c.Database = "postgres://u:s3kr1t@h/d?sslmode=bogus" }, "sslmode is invalid"},
+		{func(c *config.Config) { c.Database = "postgres://u:s3kr1t@h/d?connect_timeout=s3kr1t" }, "it must have the form"},
 		{func(c *config.Config) { c.Accounts.SecretKey = "short" }, "accounts.secret-key has 5 characters"},
 		{func(c *config.Config) { c.Media.Bucket = "foo" }, `media.bucket: "foo" is not the http or https URL of a bucket`},
 		{func(c *config.Config) { c.Media.Bucket = "https://s3.example.org/files" }, "media.bucket: the access key ID"},
@@ -34,6 +43,9 @@ func TestInvalidSettingsAreFoundWithoutStartingTheServer(t *testing.T) {
 		err := CheckSettings(c)
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("got %v, want %q", err, tt.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "s3kr1t@") {
+			t.Errorf("the error contains the password: %v", err)
 		}
 	}
 }

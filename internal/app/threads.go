@@ -109,8 +109,8 @@ func foundComment(it *feed.Item) conversation.Found {
 		text = it.Content[0].Value
 	}
 	c.Text = strings.TrimSpace(sanitize.Text(text))
-	if len(it.Authors) > 0 {
-		c.Name, c.Author = it.Authors[0].Name, it.Authors[0].URL
+	if by := it.Byline(); len(by) > 0 {
+		c.Name, c.Author = by[0].Name, by[0].URL
 	}
 	c.Name = cmp.Or(c.Name, href.Host(c.URL))
 	if m := it.More; m != nil {

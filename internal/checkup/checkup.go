@@ -29,7 +29,7 @@ type Finding struct {
 // Check evaluates the facts in w and returns the findings in the order of presentation.
 func Check(w Installation) []Finding {
 	var all []Finding
-	for _, check := range []func(Installation) []Finding{public, settings, secrets, folder, disk, database, databaseSettings, clock, files, work, events, backup, backupContent} {
+	for _, check := range []func(Installation) []Finding{public, settings, secrets, folder, disk, bucket, database, databaseSettings, clock, files, work, events, backup, backupContent} {
 		all = append(all, check(w)...)
 	}
 	return all
@@ -114,7 +114,7 @@ func secrets(w Installation) []Finding {
 	case w.KeyMode.Perm()&0o077 != 0:
 		all = append(all, Finding{"secret-key", Warning, fmt.Sprintf("Other users can read the key %s (%s).", w.KeyFile, w.KeyMode.Perm()), "With the key and a copy of the database, the secrets of private feeds can be decrypted.",
 			"chmod 600 " + w.KeyFile})
-	case w.Database.Engine == "PostgreSQL":
+	case w.Database.Engine == "PostgreSQL" && w.KeyMode != 0:
 		all = append(all, Finding{"secret-key", Note, "accounts.secret-key is not set; the key of the secrets is in this machine's data folder.", "All machines on the same database need the same key.",
 			"Copy " + w.KeyFile + " to their data folders, or set accounts.secret-key on all machines."})
 	case w.KeyMode != 0:
@@ -140,6 +140,9 @@ func weak(key string) bool {
 
 func folder(w Installation) []Finding {
 	f := w.Folder
+	if f.Path == "" {
+		return nil
+	}
 	if f.Err != "" {
 		return found("data-folder", Problem, "The data folder "+f.Path+" is not writable: "+f.Err+".", "The server cannot store any data.", "Make it writable for the server's user, or choose another folder with --data.")
 	}
@@ -179,6 +182,16 @@ func disk(w Installation) []Finding {
 		all = append(all, fine("data-sync", "A synced write takes %s.", round(f.Sync))...)
 	}
 	return all
+}
+
+func bucket(w Installation) []Finding {
+	switch {
+	case w.Bucket == "":
+		return nil
+	case w.BucketErr != "":
+		return found("bucket", Problem, "The bucket "+w.Bucket+" is not usable: "+w.BucketErr+".", "Uploads fail, and files in the bucket cannot be read.", "Check media.bucket, its access key, and the permissions of the key.")
+	}
+	return fine("bucket", "The bucket %s stores, returns and deletes files.", w.Bucket)
 }
 
 func database(w Installation) []Finding {

@@ -53,6 +53,7 @@ func troubles() map[string]trouble {
 		"a monotonous key":              {func(w *Installation) { w.SecretKey = strings.Repeat("ab", 20) }, "secret-key", Problem, "guessed"},
 		"a world-readable key":          {func(w *Installation) { w.KeyMode = 0o644 }, "secret-key", Warning, "-rw-r--r--"},
 		"a key of one machine":          {func(w *Installation) { w.Database.Engine = "PostgreSQL" }, "secret-key", Note, "this machine's"},
+		"an unusable bucket":            {func(w *Installation) { w.Bucket, w.BucketErr = "https://s3.example/b", "it answers 403" }, "bucket", Problem, "https://s3.example/b is not usable: it answers 403."},
 		"a folder read only":            {func(w *Installation) { w.Folder.Err = "read-only file system" }, "data-folder", Problem, "read-only"},
 		"a world-readable folder":       {func(w *Installation) { w.Folder.Mode = 0o755 }, "data-folder", Warning, "Other users can access"},
 		"little space":                  {func(w *Installation) { w.Folder.Free = 900 << 20 }, "data-space", Problem, "900 MiB"},

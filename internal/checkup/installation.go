@@ -27,6 +27,9 @@ type Installation struct {
 	KeyMode    fs.FileMode // permissions of KeyFile; 0: the file does not exist
 	KeyTrouble string      // why the key does not match the stored secrets; "": it matches
 
+	Bucket    string // the setting media.bucket; "": not set
+	BucketErr string // why the bucket is not usable; "": it is usable
+
 	Folder    Folder
 	Database  Database
 	OpenFiles int           // limit of open files of this process
@@ -54,7 +57,7 @@ type Reach struct {
 
 // Folder is the data folder.
 type Folder struct {
-	Path string
+	Path string      // "": not examined
 	Err  string      // why the folder is not writable; "": it is writable
 	Mode fs.FileMode // permissions
 	Free uint64      // number of bytes available to this user

@@ -34,6 +34,9 @@ func RunProcess(s *shell.Shell, run func(ctx context.Context, s *shell.Shell, ar
 	defer cancel()
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores SIGHUP
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		<-signals
 		signal.Stop(signals) // stop before the context is canceled, so that a second signal ends the process at once

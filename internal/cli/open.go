@@ -42,7 +42,7 @@ func keepTemporaryFiles(data string) {
 
 // openApp implements [shell.Shell.Open].
 func openApp(ctx context.Context, cfg config.Config, log *slog.Logger) (shell.App, error) {
-	a, err := app.Open(ctx, cfg, log)
+	a, err := app.OpenCommand(ctx, cfg, log)
 	if err != nil {
 		return nil, err
 	}

@@ -107,6 +107,9 @@ func (s Setting) list(values []any) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("%v is invalid: the list must contain texts in quotes", v)
 		}
+		if _, rest, ok := strings.Cut(text, ","); ok && (s.Kind == URLs || s.Kind == PingTargets) && !strings.Contains(rest, "://") {
+			return "", fmt.Errorf("%q is invalid: a comma separates elements; write %%2C for a comma in a URL", text)
+		}
 		parts[i] = text
 	}
 	return strings.Join(parts, ","), nil

@@ -24,6 +24,10 @@ const (
 	FromDefault Source = "default"
 )
 
+// fromChange is the source of a value that an administrator changed while the server ran. Only
+// [Of] returns it.
+const fromChange Source = "changed"
+
 // Overrides reports whether s has a higher priority than other.
 func (s Source) Overrides(other Source) bool {
 	sources := []Source{FromFlag, FromEnv, FromFile, FromProfile, FromDefault}

@@ -130,6 +130,11 @@ func parsePublicURL(text string) (string, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return "", errors.New("it must be a URL such as https://hub.example.org")
 	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return "", errors.New("its port must be from 1 to 65535")
+		}
+	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
 		return "", errors.New("it must contain only scheme, host and port, such as https://hub.example.org")
 	}

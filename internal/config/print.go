@@ -35,7 +35,11 @@ func (e *Effective) WriteTOML(w io.Writer, secrets bool) error {
 		}
 		b.WriteString(".\n")
 		if v.Secret && v.Text != "" && e.redacted || v.Secret && !secrets && v.Shown() != v.Text {
-			fmt.Fprintf(&b, "# Hidden; --show-secrets prints it.\n# %s = %s\n\n", key, quote(v.Shown()))
+			hint := "; --show-secrets prints it"
+			if e.redacted {
+				hint = ""
+			}
+			fmt.Fprintf(&b, "# Hidden%s.\n# %s = %s\n\n", hint, key, quote(v.Shown()))
 			continue
 		}
 		fmt.Fprintf(&b, "%s = %s\n\n", key, v.toml())
@@ -54,6 +58,8 @@ func (v Value) from() string {
 		return "the file " + v.Origin
 	case FromEnv:
 		return "the variable " + v.Origin
+	case fromChange:
+		return "a change while the server runs"
 	default:
 		return "the flag " + v.Origin
 	}

@@ -15,6 +15,11 @@ type portable struct {
 	url string
 }
 
+// BackupFolder writes a backup of a data folder that no process uses, with the schema that it has.
+func BackupFolder(ctx context.Context, dir, file string) error {
+	return sqlite.BackupFolder(ctx, dir, file)
+}
+
 // Backup writes a consistent snapshot of the database to an SQLite file. The file can be restored
 // to a folder or to PostgreSQL.
 func (p *portable) Backup(ctx context.Context, file string) (err error) {

@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/store/sqlite"
 )
 
-// keySuffix is appended to the name of a backup to name the copy of its key.
-const keySuffix = ".key"
+// KeySuffix is appended to the name of a backup to name the copy of its key.
+const KeySuffix = ".key"
 
 // BackupKey copies the key of the readers' secrets from a data folder to a file next to the backup,
 // where [Restore] finds it. It returns the name of the copy, or "" if the folder has no key. Anyone
@@ -22,12 +23,12 @@ func BackupKey(dir, file string) (string, error) {
 		return "", nil
 	}
 	if err == nil {
-		err = writeNew(file+keySuffix, key)
+		err = WriteNew(file+KeySuffix, key)
 	}
 	if err != nil {
 		return "", fault.Wrap(fault.Unavailable, err, "The key %s could not be copied next to the backup.", filepath.Join(dir, KeyFile))
 	}
-	return file + keySuffix, nil
+	return file + KeySuffix, nil
 }
 
 // sameFolderKey rejects two folders with different keys before anything is changed.
@@ -66,7 +67,7 @@ func copyKey(from, dir string) (string, error) {
 	}
 	to := filepath.Join(dir, KeyFile)
 	if err == nil {
-		if err = writeNew(to, key); errors.Is(err, fs.ErrExist) { // compareKeys has verified that the existing key is identical
+		if err = WriteNew(to, key); errors.Is(err, fs.ErrExist) { // compareKeys has verified that the existing key is identical
 			return to, nil
 		}
 	}
@@ -76,22 +77,26 @@ func copyKey(from, dir string) (string, error) {
 	return to, nil
 }
 
-// writeNew writes a file atomically; the file must not exist yet.
-func writeNew(name string, text []byte) (err error) {
+// WriteNew writes a file (0600) atomically; the file must not exist yet (fs.ErrExist). If this
+// process is root, the file gets the owner of its folder.
+func WriteNew(name string, text []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+"-*") // 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
+	sqlite.KeepOwner(f)
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(name); err == nil {
-		return fs.ErrExist
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return err
+	if err := os.Link(f.Name(), name); err != nil { // the link fails if another process has created the file first
+		if _, there := os.Lstat(name); !errors.Is(there, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.Rename(f.Name(), name); err != nil { // some file systems have no hard links
+			return err
+		}
 	}
 	d, err := os.Open(filepath.Dir(name))
 	if err != nil {

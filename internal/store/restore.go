@@ -51,13 +51,13 @@ func Restore(ctx context.Context, o RestoreOptions) (*Result, error) {
 		r, err := moveTo(ctx, &w.Whole, MoveOptions{From: o.File, To: o.To, Replace: o.Replace, Now: o.Now, OnProgress: o.OnProgress})
 		return r, errors.Join(err, w.Close())
 	}
-	if err := compareKeys(o.File+keySuffix, filepath.Join(o.To, KeyFile)); err != nil {
+	if err := compareKeys(o.File+KeySuffix, filepath.Join(o.To, KeyFile)); err != nil {
 		return nil, err
 	}
 	r := &Result{}
 	if r.Aside, err = sqlite.Restore(ctx, o.File, o.To, o.Replace, o.Now); err != nil {
 		return nil, err
 	}
-	r.Key, err = copyKey(o.File+keySuffix, o.To)
+	r.Key, err = copyKey(o.File+KeySuffix, o.To)
 	return r, err
 }

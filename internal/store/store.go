@@ -87,6 +87,10 @@ type Options struct {
 
 	Connect time.Duration // limit for connecting when opening the database; 0: the default of package postgres
 
+	// KeepSchema makes Open reject existing data with an older schema (fault.Unsupported) instead of
+	// updating it. A command sets it: nodes of the previous version may still use the database.
+	KeepSchema bool
+
 	// Commit runs the commit of each transaction; nil: call commit only. Crash tests end the
 	// process before or after it.
 	Commit func(commit func() error) error
@@ -102,15 +106,24 @@ type Hinter interface {
 	Hints(ctx context.Context) <-chan struct{}
 }
 
+// CheckDatabaseURL returns an error if the URL of a database is invalid. It does not connect. ""
+// is valid.
+func CheckDatabaseURL(url string) error {
+	if url == "" {
+		return nil
+	}
+	return postgres.CheckURL(url)
+}
+
 // Open opens the store. Its errors contain instructions. For a database URL, another attempt can
 // succeed only after fault.Unavailable.
 func Open(ctx context.Context, o Options) (Store, error) {
 	switch {
 	case o.DatabaseURL != "":
-		s, err := postgres.Open(ctx, postgres.Options{URL: o.DatabaseURL, Log: o.Log, Connect: o.Connect, Commit: o.Commit})
+		s, err := postgres.Open(ctx, postgres.Options{URL: o.DatabaseURL, Log: o.Log, Connect: o.Connect, KeepSchema: o.KeepSchema, Commit: o.Commit})
 		return opened(&portable{s, o.DatabaseURL}, err)
 	case o.Dir != "":
-		return opened(sqlite.Open(ctx, sqlite.Options{Dir: o.Dir, Log: o.Log, Commit: o.Commit}))
+		return opened(sqlite.Open(ctx, sqlite.Options{Dir: o.Dir, Log: o.Log, KeepSchema: o.KeepSchema, Commit: o.Commit}))
 	}
 	return nil, fault.New(fault.Invalid, "Neither a data folder (--data) nor a database (--database) is given.")
 }

@@ -8,8 +8,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"cloudburst/internal/config"
 )
 
 func TestDebianPackageInstallsAndRuns(t *testing.T) {
@@ -63,6 +66,36 @@ func TestSystemdUnitsMatchTheProgram(t *testing.T) {
 		if !strings.Contains(read(t, "internal/app/listeners.go"), `ctx, "`+name+`",`) {
 			t.Errorf("the program does not accept the socket %s", name)
 		}
+	}
+}
+
+// The daily backup of docs/guides/backup.md must work with the service, which can write only a few
+// folders.
+func TestServiceCanWriteTheDocumentedBackups(t *testing.T) {
+	t.Parallel()
+	m := regexp.MustCompile(`(?m)^cloudburst backup --keep \d+ (/\S+)$`).FindStringSubmatch(read(t, "docs/guides/backup.md"))
+	if m == nil {
+		t.Fatal("the guide has no daily backup")
+	}
+	for file, want := range map[string]string{
+		"packaging/systemd/cloudburst.service": "ReadWritePaths=-" + m[1] + "\n",
+		"packaging/deb/postinst":               "install -d -o cloudburst -g cloudburst -m 0700 " + m[1] + "\n",
+	} {
+		if !strings.Contains(read(t, file), want) {
+			t.Errorf("%s has no %q", file, want)
+		}
+	}
+}
+
+func TestProxyConfigurationAcceptsTheLargestUpload(t *testing.T) {
+	t.Parallel()
+	m := regexp.MustCompile(`client_max_body_size (\d+)m;`).FindStringSubmatch(read(t, "docs/guides/nodes.md"))
+	if m == nil {
+		t.Fatal("the guide has no client_max_body_size")
+	}
+	n, err := strconv.Atoi(m[1])
+	if most := config.Default().Media.MaxSize; err != nil || n<<20 <= most {
+		t.Errorf("nginx accepts %d MiB (%v), but the server %d bytes and the form around them", n, err, most)
 	}
 }
 

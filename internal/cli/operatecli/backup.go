@@ -3,12 +3,17 @@ package operatecli
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"cloudburst/client"
+	"cloudburst/internal/admin"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/store"
 )
 
 func (p *commands) backup() *cobra.Command {
@@ -51,23 +56,66 @@ The running server writes the file, with its permissions and on its machine.
 				}
 				o = client.BackupOptions{Folder: name, Keep: keep, WithKey: withKey}
 			}
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				b, err := s.BackupTo(ctx, o)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return shell.JSONLines(p.Out).Encode(b)
-				}
-				p.printBackup(b)
-				return nil
-			})
+			b, err := p.backupTo(c, o)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return shell.JSONLines(p.Out).Encode(b)
+			}
+			p.printBackup(b)
+			return nil
 		},
 	})
 	c.Flags().IntVar(&keep, "keep", 0, "write into a folder and keep the newest `N` backups")
 	c.Flags().BoolVar(&withKey, "with-key", false, "copy the key of the readers' secrets next to the backup")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as a JSON object")
 	return c
+}
+
+// backupTo writes a backup through the server, or in this process.
+func (p *commands) backupTo(c *cobra.Command, o client.BackupOptions) (b client.Backup, err error) {
+	err = p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
+		b, err = s.BackupTo(ctx, o)
+		return err
+	})
+	if fault.CodeOf(err) == fault.Unsupported {
+		return p.backupUnopened(c, o, err)
+	}
+	return b, err
+}
+
+// backupUnopened copies the database of a data folder whose schema is older or newer than that of
+// this program, so that an operator can go back after an upgrade. cause is the error of opening it.
+func (p *commands) backupUnopened(c *cobra.Command, o client.BackupOptions, cause error) (b client.Backup, err error) {
+	e, err := p.LoadConfig(c.Flags())
+	if err != nil {
+		return b, err
+	}
+	if e.Config.Database != "" {
+		return b, cause
+	}
+	if b.File, err = admin.NewBackupFile(o.File, o.Folder, o.Keep, time.Now()); err != nil {
+		return b, err
+	}
+	if err = store.BackupFolder(c.Context(), e.Config.Data, b.File); err != nil {
+		return b, err
+	}
+	fmt.Fprintln(p.Err, "The database has the schema of another version of cloudburst; the backup has the same schema.")
+	info, err := os.Stat(b.File)
+	if err != nil {
+		return b, err
+	}
+	b.Size = info.Size()
+	if o.WithKey && e.Config.Accounts.SecretKey == "" {
+		if b.Key, err = store.BackupKey(e.Config.Data, b.File); err != nil {
+			return b, err
+		}
+	}
+	if o.Keep > 0 {
+		b.Removed, err = admin.RemoveOldBackups(o.Folder, b.File, o.Keep)
+	}
+	return b, err
 }
 
 func (p *commands) printBackup(b client.Backup) {

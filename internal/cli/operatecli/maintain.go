@@ -75,7 +75,7 @@ func (p *commands) printStatus(s *shell.Connection, st client.Status) {
 	if s.Running {
 		fmt.Fprintf(p.Out, "Cloudburst %s is running at %s since %s.\n", st.Version.Version, s.Where, shell.FormatTime(&st.Started))
 	} else {
-		fmt.Fprintf(p.Out, "No server is running; this is the data of %s.\n", s.Where)
+		fmt.Fprintf(p.Out, "No server was found; this is the data of %s.\n", s.Where)
 	}
 	if st.Store != "ok" {
 		fmt.Fprintf(p.Out, "The database cannot be used: %s\n", shell.Clean(st.Store))

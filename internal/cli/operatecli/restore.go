@@ -2,6 +2,7 @@ package operatecli
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ when the command ends. After an interruption no server opens the incomplete data
 the command again.
 
 A key file FILE.key (see "cloudburst backup --with-key") is restored to the folder as
-secret.key.
+secret.key. With --database, copy it to the data folder of each server yourself.
 
 --json prints an object: sha256 (missing when the content could not be verified),
 schema, rows (an object), newest, aside, key.`
@@ -67,7 +68,7 @@ func (p *commands) restore() *cobra.Command {
 			fmt.Fprintf(p.Out, "Restored to %s. You can start the server now.\n", place(to))
 			p.printPlaced(r)
 			if r.Key == "" {
-				fmt.Fprintln(p.Err, "No key of the readers' secrets was restored: unless accounts.secret-key is set, copy secret.key of that time to the data folder.")
+				p.printMissingKey(args[0])
 			}
 			return nil
 		},
@@ -76,6 +77,16 @@ func (p *commands) restore() *cobra.Command {
 	c.Flags().BoolVar(&replace, "replace", false, "replace existing data")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as a JSON object")
 	return c
+}
+
+// printMissingKey prints where the key of a backup is that was restored without it.
+func (p *commands) printMissingKey(file string) {
+	key := file + store.KeySuffix
+	if _, err := os.Stat(key); err == nil {
+		fmt.Fprintf(p.Err, "The key of the readers' secrets is not in the database: unless accounts.secret-key is set, copy %s to the data folder of each server as %s.\n", shell.Clean(key), store.KeyFile)
+		return
+	}
+	fmt.Fprintln(p.Err, "No key of the readers' secrets was restored: unless accounts.secret-key is set, copy secret.key of that time to the data folder.")
 }
 
 // restored is the output of restore --json.

@@ -16,8 +16,8 @@ func (p *commands) serve() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server",
-		Long: `Starts the server. SIGINT or SIGTERM stops it; requests and deliveries in
-progress then have up to 10 seconds to finish. A second signal stops the server
+		Long: `Starts the server. SIGINT, SIGTERM or SIGHUP stops it; requests and deliveries
+in progress then have up to 10 seconds to finish. A second signal stops the server
 at once; the next start repeats unfinished deliveries.
 
 At startup the server prints the URL of its pages and the <cloud> element for

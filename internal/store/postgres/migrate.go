@@ -12,8 +12,8 @@ import (
 )
 
 // migrateFor migrates the schema with a pool of its own, because a migration may take longer than
-// the statement timeout. filling is set if the caller has exclusive use of the database to fill it.
-func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error {
+// the statement timeout. filling is set if the caller has exclusive use of the database to fill it; keep as in [sqldb.Migrate].
+func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling, keep bool) error {
 	use := []stdlib.OptionOpenDB{stdlib.OptionAfterConnect(share)}
 	if filling {
 		use = nil
@@ -29,7 +29,7 @@ func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error
 	if err != nil {
 		return err
 	}
-	if err := sqldb.Migrate(ctx, db, goose.DialectPostgres, sqldb.Postgres(), goose.WithSessionLocker(locker)); err != nil {
+	if err := sqldb.Migrate(ctx, db, goose.DialectPostgres, sqldb.Postgres(), keep, goose.WithSessionLocker(locker)); err != nil {
 		return err
 	}
 	// A migration may have created tables that must be distributed to the workers.

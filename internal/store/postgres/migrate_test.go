@@ -3,12 +3,14 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"cloudburst/internal/fault"
 	"cloudburst/internal/store/authortest"
 	"cloudburst/internal/store/hubtest"
 	"cloudburst/internal/store/rivertest"
@@ -67,4 +69,19 @@ func TestMigrationMakesTopicsSearchableByTitle(t *testing.T) {
 	t.Parallel()
 	rows := hubtest.TitleRows(func(hex string) string { return `'\x` + hex + `'` })
 	hubtest.TitlesMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, hubtest.BeforeTitles), rows)))
+}
+
+func TestOlderSchemaIsKeptOnRequest(t *testing.T) {
+	t.Parallel()
+	url := earlierSchema(t, storetest.Migrations(t, 1), hubtest.FirstRows())
+	_, err := Open(t.Context(), Options{URL: url, KeepSchema: true})
+	if fault.CodeOf(err) != fault.Unsupported || !strings.Contains(err.Error(), "has schema 1,") {
+		t.Error(err)
+	}
+	hubtest.Migrated(t, open(t, url))
+}
+
+func TestMigrationRemovesPrivateFeedsFromTheLog(t *testing.T) {
+	t.Parallel()
+	hubtest.PrivateEventsMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, hubtest.BeforePrivateEvents), hubtest.PrivateEventRows())))
 }

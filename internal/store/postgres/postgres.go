@@ -39,6 +39,10 @@ type Options struct {
 	Timeout time.Duration // of a call whose context has no deadline [30 s]
 	Connect time.Duration // limit for the first connection; connect_timeout in URL takes precedence [30 s]
 
+	// KeepSchema makes Open reject an existing database with an older schema (fault.Unsupported)
+	// instead of updating it.
+	KeepSchema bool
+
 	// Commit runs the commit of each transaction; nil: call commit only.
 	Commit func(commit func() error) error
 
@@ -79,7 +83,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := migrateFor(ctx, opening, false); err != nil {
+	if err := migrateFor(ctx, opening, false, o.KeepSchema); err != nil {
 		return nil, openFault(err, o.URL)
 	}
 	config, err := parse(o.URL, callConnect)
@@ -125,11 +129,37 @@ const (
 	callConnect = 5 * time.Second
 )
 
+// CheckURL returns an error if a database URL is invalid.
+func CheckURL(address string) error {
+	_, err := parse(address, openConnect)
+	return err
+}
+
+// showable reports whether a text about the database URL address contains no password of the URL.
+func showable(about, address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	password, _ := u.User.Password()
+	secrets := []string{password}
+	for name, values := range u.Query() {
+		if strings.Contains(name, "password") {
+			secrets = append(secrets, values...)
+		}
+	}
+	return !slices.ContainsFunc(secrets, func(s string) bool { return s != "" && strings.Contains(about, s) })
+}
+
 // parse parses a database URL. connect is the limit for opening a connection if the URL has none.
 func parse(address string, connect time.Duration) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "invalid database URL %s: it must have the form postgres://user:password@host:5432/database", redact(address))
+		why := "it must have the form postgres://user:password@host:5432/database"
+		if cause := errors.Unwrap(err); cause != nil && showable(cause.Error(), address) {
+			why = cause.Error()
+		}
+		return nil, fault.New(fault.Invalid, "invalid database URL %s: %s", redact(address), why)
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connect

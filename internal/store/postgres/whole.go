@@ -76,7 +76,7 @@ func Fill(ctx context.Context, url string, replace, spread bool) (*Whole, error)
 		if err != nil {
 			return err
 		}
-		if err := migrateFor(ctx, config, true); err != nil {
+		if err := migrateFor(ctx, config, true, false); err != nil {
 			return err
 		}
 		if spread {

@@ -13,14 +13,28 @@ import (
 
 // Backup implements hub.Store. It copies a consistent snapshot while other operations write.
 func (s *Store) Backup(ctx context.Context, file string) error {
+	db := pool(s.file, copying, 1, 0) // readers may not write, not even to another file
+	defer db.Close()
+	return backup(ctx, db, file)
+}
+
+// BackupFolder is like [Store.Backup] for a folder that no process uses. It changes nothing in the
+// database, whose schema may be older or newer than that of this program.
+func BackupFolder(ctx context.Context, dir, file string) error {
+	w, err := openFolder(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(backup(ctx, w.db, file), w.Close())
+}
+
+func backup(ctx context.Context, db *sql.DB, file string) error {
 	return WriteCopy(ctx, file, func(part string) error {
 		// Create the file first, so that no other user can read it; VACUUM INTO accepts an empty
 		// file.
 		if err := os.WriteFile(part, nil, 0o600); err != nil {
 			return err
 		}
-		db := pool(s.file, copying, 1, 0) // readers may not write, not even to another file
-		defer db.Close()
 		_, err := db.ExecContext(ctx, "VACUUM INTO $1", part)
 		return err
 	})
@@ -36,8 +50,10 @@ func WriteCopy(ctx context.Context, file string, write func(part string) error) 
 	if _, err := os.Lstat(file); err == nil {
 		return fault.New(fault.Conflict, "The file %s already exists, and a backup never overwrites a file. Name another file.", file)
 	}
-	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fault.Wrap(fault.Unavailable, err, "The backup cannot be written to %s.", file)
+	if _, err := os.Lstat(part); err == nil { // on a read-only file system, deleting a missing file fails too
+		if err := os.Remove(part); err != nil {
+			return fault.Wrap(fault.Unavailable, err, "The interrupted backup %s cannot be deleted.", part)
+		}
 	}
 	defer os.Remove(part)
 	if err = write(part); err == nil {

@@ -234,7 +234,7 @@ func callWebSub(t *testing.T, s *Store) {
 		err1 = errors.Join(err1, err3, err4)
 	}
 	_, err3 := s.Content(ctx, id)
-	_, err4 := s.Following(ctx, []string{feed, "http://127.0.0.1"}, now, 10)
+	_, err4 := s.Following(ctx, []string{feed, "http://127.0.0.1"}, 0, now, 10)
 	_, err5 := s.Intents(ctx)
 	_, err6 := s.CountChanges(ctx)
 	announced := s.Announce(ctx, []hub.Change{change}, []string{feed}, now, now, nil)

@@ -30,6 +30,16 @@ func MakeFolder(dir string) error {
 	return nil
 }
 
+// newFile creates a file (0600) that must not exist yet. It follows no symbolic link: root must not
+// give the file behind a link to the owner of the folder.
+func newFile(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err == nil {
+		KeepOwner(f)
+	}
+	return f, err
+}
+
 // seize locks the destination folder and deletes leftovers of an earlier attempt.
 func seize(dir string, replace bool) (*folderLock, error) {
 	if err := MakeFolder(dir); err != nil {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -20,7 +21,11 @@ type folderLock struct{ *os.File }
 
 // lockFolder gives this process exclusive use of the folder until the lock is closed.
 func lockFolder(dir string) (*folderLock, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	name := filepath.Join(dir, lockName)
+	f, err := newFile(name)
+	if errors.Is(err, fs.ErrExist) {
+		f, err = os.OpenFile(name, os.O_RDWR, 0)
+	}
 	if err != nil {
 		return nil, folderFault(err, dir)
 	}

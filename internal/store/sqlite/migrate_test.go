@@ -80,3 +80,12 @@ func TestMigrationMakesTopicsSearchableByTitle(t *testing.T) {
 	}
 	hubtest.TitlesMigrated(t, open(t, Options{Dir: dir}))
 }
+
+func TestMigrationRemovesPrivateFeedsFromTheLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, hubtest.BeforePrivateEvents), hubtest.PrivateEventRows()); err != nil {
+		t.Fatal(err)
+	}
+	hubtest.PrivateEventsMigrated(t, open(t, Options{Dir: dir}))
+}

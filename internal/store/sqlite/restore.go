@@ -127,7 +127,7 @@ func copyFile(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := newFile(to)
 	if err != nil {
 		return err
 	}

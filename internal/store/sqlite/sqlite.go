@@ -38,6 +38,10 @@ type Options struct {
 	Log     *slog.Logger // nil: no logging
 	Readers int          // number of connections for reading [4]
 
+	// KeepSchema makes Open reject an existing database with an older schema (fault.Unsupported)
+	// instead of updating it.
+	KeepSchema bool
+
 	// MaxPages limits the size of the file, in pages of 4 KiB [no limit].
 	MaxPages int64
 
@@ -107,7 +111,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	}
 	dialect := sqldb.SQLite()
 	s.wdb = pool(file, writing, 1, o.MaxPages)
-	if err := sqldb.Migrate(ctx, s.wdb, goose.DialectSQLite3, dialect); fault.CodeOf(err) == fault.Unsupported {
+	if err := sqldb.Migrate(ctx, s.wdb, goose.DialectSQLite3, dialect, o.KeepSchema); fault.CodeOf(err) == fault.Unsupported {
 		return nil, fault.New(fault.Unsupported, "%s It is the file %s.", fault.Message(err), file)
 	} else if err != nil {
 		return nil, err
@@ -191,7 +195,7 @@ func inspect(ctx context.Context, file string, checkWhole int64) (large bool, er
 		if wal, err := os.Stat(file + "-wal"); err == nil && wal.Size() > 0 {
 			return false, fault.New(fault.Unavailable, "The file %s is missing, but its journal %s-wal exists: put the file back, or restore a backup and delete the journal.", file, file)
 		}
-		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		f, err := newFile(file)
 		if err != nil {
 			return false, err
 		}
@@ -239,6 +243,9 @@ func damaged(file string, err error) error {
 func folderFault(err error, dir string) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
+	}
+	if name := foreignFile(os.Geteuid(), dir, lockName, File, File+"-wal", File+"-shm"); name != "" {
+		return fault.Wrap(fault.Unavailable, err, "The data folder %s cannot be used, because the file %s belongs to another user: change its owner with chown --reference=%s %s.", dir, name, dir, name)
 	}
 	return fault.Wrap(fault.Unavailable, err, "The data folder %s cannot be used; make it writable for this user, or set another folder with --data.", dir)
 }

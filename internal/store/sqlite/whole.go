@@ -32,6 +32,18 @@ type Whole struct {
 // OpenWhole opens the database of a folder for reading all of it and locks the folder. Its schema
 // must be the newest (fault.Conflict).
 func OpenWhole(ctx context.Context, dir string) (*Whole, error) {
+	w, err := openFolder(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.read(ctx); err != nil {
+		return nil, errors.Join(openFault(err, dir), w.Close())
+	}
+	return w, nil
+}
+
+// openFolder opens the database of a folder for copying it and locks the folder.
+func openFolder(ctx context.Context, dir string) (*Whole, error) {
 	file := filepath.Join(dir, File)
 	if err := present(file); err != nil {
 		return nil, err
@@ -48,9 +60,6 @@ func OpenWhole(ctx context.Context, dir string) (*Whole, error) {
 		return nil, errors.Join(openFault(err, dir), w.Close())
 	}
 	w.db = pool(file, copying, 1, 0)
-	if err := w.read(ctx); err != nil {
-		return nil, errors.Join(openFault(err, dir), w.Close())
-	}
 	return w, nil
 }
 
@@ -75,8 +84,13 @@ func (w *Whole) read(ctx context.Context) error {
 }
 
 // Create creates an empty database with the newest schema in a file that must not exist yet.
-func Create(ctx context.Context, file string) (_ *Whole, err error) {
+func Create(ctx context.Context, file string) (*Whole, error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	return create(ctx, f, file, err)
+}
+
+// create creates the database of Create in the new file f. err is the error of creating f.
+func create(ctx context.Context, f *os.File, file string, err error) (*Whole, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "The file %s cannot be created.", file)
 	}
@@ -84,7 +98,7 @@ func Create(ctx context.Context, file string) (_ *Whole, err error) {
 		return nil, err
 	}
 	w := &Whole{file: file, db: pool(file, writing, 1, 0)}
-	if err := sqldb.Migrate(ctx, w.db, goose.DialectSQLite3, sqldb.SQLite()); err != nil {
+	if err := sqldb.Migrate(ctx, w.db, goose.DialectSQLite3, sqldb.SQLite(), false); err != nil {
 		return nil, errors.Join(openFault(err, filepath.Dir(file)), w.Close())
 	}
 	w.Whole = sqldb.Whole{Dialect: sqldb.SQLite(), Rows: w.db, Insert: w.insert}
@@ -99,7 +113,9 @@ func CreateIn(ctx context.Context, dir string, replace bool) (*Whole, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := Create(ctx, filepath.Join(dir, Incomplete))
+	file := filepath.Join(dir, Incomplete)
+	f, err := newFile(file)
+	w, err := create(ctx, f, file, err)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}

@@ -1,0 +1,25 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"cloudburst/internal/cli/shell"
+)
+
+func TestSIGHUPStopsTheProgramCleanly(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("SIGHUP is ignored")
+	}
+	RunProcess(&shell.Shell{}, func(ctx context.Context, _ *shell.Shell, _ []string) int {
+		if err := syscall.Kill(syscall.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		return 0
+	})
+}
