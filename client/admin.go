@@ -146,8 +146,8 @@ type Setting struct {
 	Name    string `json:"name"`
 	Value   string `json:"value"` // value of the setting; passwords are hidden
 	Default string `json:"default"`
-	Source  string `json:"source"`           // source of the value: default, profile, file, environment or flag
-	Origin  string `json:"origin,omitempty"` // name of the flag, variable, file or profile that sets the value
+	Source  string `json:"source"`           // source of the value: default, profile, file, environment, flag, or changed (at run time)
+	Origin  string `json:"origin,omitempty"` // name of the flag, variable, file or profile that sets the value, or the user who changed it
 }
 
 // Config lists the settings of the running server.

@@ -126,13 +126,16 @@ func (c *Client) callWith(ctx context.Context, method, path string, query url.Va
 // send sends a request and returns the response if its status reports success. The caller must
 // close the body.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader) (*http.Response, error) {
+	if u, err := url.Parse(c.base()); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("client: invalid Base %q: must be the URL of a server, such as %s", c.Base, DefaultBase)
+	}
 	target := c.base() + path
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}
 	req, err := http.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {
-		return nil, fmt.Errorf("client: %q is not the URL of a server: %w", c.base(), err)
+		return nil, fmt.Errorf("client: cannot make the request: %w", err)
 	}
 	req.Header = header
 	if b, ok := body.(*sized); ok {

@@ -60,6 +60,16 @@ func TestUnexpectedResponseIsReturnedAsError(t *testing.T) {
 	}
 }
 
+func TestInvalidBaseIsReportedWithoutTheTextOfALibrary(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"127.0.0.1:5338", "localhost:5338", "http://", "ftp://127.0.0.1", "http://[::1", "http://127.0.0.1:x"} {
+		_, err := (&client.Client{Base: base}).Version(t.Context())
+		if want := fmt.Sprintf("client: invalid Base %q: must be the URL of a server, such as %s", base, client.DefaultBase); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestUnreachableServerIsReported(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -14,7 +14,7 @@ type Source struct {
 	FullText   bool     `json:"full_text,omitempty"`  // the server reads the full text of new items from their pages
 	ListID     int64    `json:"list_id,string,omitempty"`
 	Login      *Login   `json:"login,omitempty"` // login for the feed's server; nil: no login
-	Private    bool     `json:"private"`         // only users who entered the login can follow the feed
+	Private    bool     `json:"private"`         // other users never see the feed: it has a login, or its URL contains a secret
 
 	Description string `json:"description,omitempty"`
 	Home        string `json:"home,omitempty"` // URL of the feed's home page

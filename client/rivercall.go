@@ -19,7 +19,8 @@ type River struct {
 }
 
 // River returns the river of a user. If user is "", it returns the river of the token's owner if
-// [Client.Token] is set, otherwise the server's own river.
+// [Client.Token] is set, otherwise the server's own river. With a token, user is "" or the token's
+// owner; another user is an error with the status 403.
 func (c *Client) River(user string) *River { return &River{c, user} }
 
 // ID is a number that JSON represents as a string.

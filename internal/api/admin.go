@@ -31,15 +31,28 @@ func (s adminAPI) routes() []operation {
 		{"GET", "/v1/blocks", s.with(s.blocks)},
 		{"POST", "/v1/blocks", s.with(s.addBlock)},
 		{"DELETE", "/v1/blocks", s.with(s.removeBlock)},
-		{"GET", "/v1/config", func(w http.ResponseWriter, _ *http.Request) error {
-			return exchange.OK(w, map[string]any{"settings": s.Config})
-		}},
+		{"GET", "/v1/config", s.config},
 		{"GET", "/v1/settings", s.with(s.settings)},
 		{"PUT", "/v1/settings/{name}", s.with(s.setSetting)},
 		{"DELETE", "/v1/settings/{name}", s.with(s.resetSetting)},
 		{"GET", "/v1/backups", s.with(s.backups)},
 		{"POST", "/v1/backups/{name}/verify", s.with(s.verifyBackup)},
 	}
+}
+
+// config lists the settings in force. A value that was changed at run time replaces the configured
+// value.
+func (s adminAPI) config(w http.ResponseWriter, _ *http.Request) error {
+	all := slices.Clone(s.Config)
+	for i, one := range all {
+		if s.Admin == nil {
+			break
+		}
+		if o, ok := s.Admin.Override(one.Name); ok {
+			all[i].Value, all[i].Source, all[i].Origin = o.Value, "changed", o.ChangedBy
+		}
+	}
+	return exchange.OK(w, map[string]any{"settings": all})
 }
 
 // with wraps an endpoint that requires Options.Admin.

@@ -306,6 +306,7 @@ func TestUnknownPathsMethodsAndParametersAreRejected(t *testing.T) {
 		{"POST", "/v1/status", 405, "does not accept the method POST"},
 		{"GET", "/v1/ping", 405, "does not accept the method GET"},
 		{"GET", "/v1/subscriptions?tpoic=x", 400, `\"tpoic\" is unknown`},
+		{"GET", "/v1/status?x=1", 400, `\"x\" is unknown; this endpoint accepts no parameters."`},
 		{"GET", "/v1/subscriptions?topic=x&topic=y", 400, "may occur only once"},
 		{"GET", "/v1/subscriptions?limit=0", 400, "from 1 to 1000"},
 		{"GET", "/v1/subscriptions?limit=1001", 400, "from 1 to 1000"},

@@ -83,7 +83,7 @@ type RiverForwardings interface {
 type riverAPI struct{ *Server }
 
 // riverRoute is an endpoint of a river. The operator names the user in the parameter user. A
-// program uses the river of its token's user.
+// program uses the river of its token's user and may also name that user.
 type riverRoute struct {
 	method, path string
 	changes      bool // the endpoint changes the followed feeds, not only which items are read
@@ -186,16 +186,10 @@ func (s *Server) readerOf(user string) string {
 	return user
 }
 
-// params reads the query string. For the operator, the query string may also contain the parameter
-// user.
+// params reads the query string, which may also contain the parameter user.
 func (c *riverCall) params(known ...string) *exchange.Params {
-	if !c.public {
-		known = append(slices.Clip(known), "user")
-	}
-	p := exchange.ReadParams(c.r, known...)
-	if !c.public {
-		p.Text("user") // read again only to detect a repeated parameter
-	}
+	p := exchange.ReadParams(c.r, append(slices.Clip(known), "user")...)
+	p.Text("user") // read again only to detect a repeated parameter
 	return p
 }
 

@@ -96,13 +96,16 @@ type publicRiver struct {
 	streams *limit.Semaphore // open streams; key: name of the reader
 }
 
-// authorize checks the token of a request for an endpoint of a river.
+// authorize checks the token of a request for an endpoint of a river. The token is valid only for
+// the river of its own user.
 func (p *publicRiver) authorize(w http.ResponseWriter, r *http.Request, to riverRoute) (*riverCall, error) {
 	t, plain, from, err := p.token(r, scopeRead, "one that has the scope read")
-	if err != nil {
+	switch name := r.URL.Query().Get("user"); {
+	case err != nil:
 		return nil, err
-	}
-	if to.changes && !slices.Contains(t.Scopes, scopeCreate) && !slices.Contains(t.Scopes, scopeUpdate) {
+	case name != "" && name != t.User:
+		return nil, notOwner(name)
+	case to.changes && !slices.Contains(t.Scopes, scopeCreate) && !slices.Contains(t.Scopes, scopeUpdate):
 		return nil, fault.Wrap(fault.Refused, account.ErrScope, "This token has the scope %s; this request needs create or update.", strings.Join(t.Scopes, ", "))
 	}
 	stillAllowed := func() error {
@@ -110,6 +113,11 @@ func (p *publicRiver) authorize(w http.ResponseWriter, r *http.Request, to river
 		return err
 	}
 	return &riverCall{w: w, r: r, reader: p.readerOf(t.User), public: true, stillAllowed: stillAllowed}, nil
+}
+
+// notOwner returns the error for a token of another user than the one that a request names.
+func notOwner(name string) error {
+	return fault.New(fault.Refused, "This token does not belong to %s.", cut(name, 40))
 }
 
 // authorizePosts checks the token of a request for an endpoint of posts. The token is valid only
@@ -121,7 +129,7 @@ func (p *publicRiver) authorizePosts(w http.ResponseWriter, r *http.Request, to 
 	case err != nil:
 		return nil, err
 	case t.User != r.PathValue("user"):
-		return nil, fault.New(fault.Refused, "This token does not belong to %s.", cut(r.PathValue("user"), 40))
+		return nil, notOwner(r.PathValue("user"))
 	case !slices.ContainsFunc(to.scopes, func(one string) bool { return slices.Contains(t.Scopes, one) }):
 		return nil, fault.Wrap(fault.Refused, account.ErrScope, "This token has the scope %s; this request needs %s.", strings.Join(t.Scopes, ", "), needs)
 	case p.Options.Posts == nil:

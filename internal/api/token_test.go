@@ -65,7 +65,10 @@ func TestTokenGivesAccessToOwnRiverOnly(t *testing.T) {
 		{"GET", "/v1/sources", "", "alice:create", 403, "not for read"},
 		{"GET", "/v1/sources", "", "often", 429, "Too many."},
 		{"GET", "/v1/sources", "", "alice:read", 200, "alice.example"},
-		{"GET", "/v1/sources?user=first", "", "alice:read", 400, "is unknown"},
+		{"GET", "/v1/sources?user=alice", "", "alice:read", 200, "alice.example"},
+		{"GET", "/v1/sources?user=first", "", "alice:read", 403, "This token does not belong to first."},
+		{"GET", "/v1/river?user=alice&user=first", "", "alice:read", 400, "may occur only once"},
+		{"GET", "/v1/river?x=1", "", "alice:read", 400, "this endpoint accepts: user."},
 		{"GET", "/v1/sources/" + id, "", "alice:read", 404, ""},
 		{"GET", "/v1/items/" + item, "", "alice:read", 404, ""},
 		{"GET", "/v1/items/" + item, "", "first:read", 200, `"id":"` + item},
@@ -99,9 +102,11 @@ func TestTokenGivesAccessToOwnRiverOnly(t *testing.T) {
 		}
 	}
 	c := &client.Client{Base: srv.URL, HTTP: srv.Client(), Token: "alice:read"}
-	st, err := c.River("").Status(t.Context())
-	if err != nil || st.Live != nil || st.Counts != nil {
-		t.Errorf("%+v %v", st, err)
+	for _, user := range []string{"", "alice"} {
+		st, err := c.River(user).Status(t.Context())
+		if err != nil || st.Live != nil || st.Counts != nil {
+			t.Errorf("%q: %+v %v", user, st, err)
+		}
 	}
 }
 

@@ -285,3 +285,22 @@ func TestAddedItemWithGeneratedFieldsCausesNoWarnings(t *testing.T) {
 		t.Errorf("%v %q", err, added.Lost)
 	}
 }
+
+func TestReplyInJSONFeedIsReportedAsLost(t *testing.T) {
+	t.Parallel()
+	const doc = `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`
+	for _, tt := range []struct {
+		more feed.More
+		want []string
+	}{
+		{feed.More{Markdown: "*hi*", Outlines: []feed.Outline{{Attrs: []feed.Attr{{Name: "text", Value: "hi"}}}}}, nil},
+		{feed.More{Markdown: "*hi*", InReplyTo: []feed.InReplyTo{{Href: "http://r.example/1"}}}, []string{"JSON Feed cannot represent the post that an item replies to."}},
+		{feed.More{Markdown: "*hi*", Comments: "http://r.example/1"}, []string{"JSON Feed 1.1 cannot represent: comments."}},
+	} {
+		it := feed.Item{ID: "urn:1", Title: feed.Text{Value: "T"}, Summary: feed.Text{Value: "<p>hi</p>", Type: "text/html"}, More: &tt.more}
+		_, added, err := Add([]byte(doc), &it, options())
+		if d := cmp.Diff(tt.want, added.Lost); err != nil || d != "" {
+			t.Error(err, d)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
 	}
 	out := fragment{text: string(doc[s.items[0].start:s.items[0].end]), scope: s.scope}
 	for _, w := range warnings {
-		if !isFiller(w.Rule) && (strings.HasPrefix(w.Path, "item") || w.Path == "" && w.Rule == "left-out") {
+		if isLoss(w) {
 			out.lost = append(out.lost, w.Text)
 		}
 	}
@@ -42,6 +42,11 @@ func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
 		out.about = aboutOf(out.text)
 	}
 	return out, nil
+}
+
+// isLoss reports whether a warning is about the item and not about a generated field.
+func isLoss(w render.Warning) bool {
+	return !isFiller(w.Rule) && (strings.HasPrefix(w.Path, "item") || w.Path == "" && w.Rule == "left-out")
 }
 
 // isFiller reports whether a warning is about a generated field. The format requires the field and

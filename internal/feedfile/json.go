@@ -131,11 +131,19 @@ func addJSON(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 	return edits, out, nil
 }
 
-// jsonItem renders an item as JSON. JSON Feed cannot hold nested items, so jsonItem omits them;
-// their text is also in the item's text.
+// jsonItem renders an item as JSON. JSON Feed cannot hold nested items, outlines and Markdown, so
+// jsonItem omits them; their text is also in the item's text.
 func jsonItem(it *feed.Item, o Options) (raw []byte, lost []string, err error) {
 	alone := *it
 	alone.Items = nil
+	if it.More != nil {
+		more := *it.More
+		if len(more.InReplyTo) > 0 {
+			lost = append(lost, "JSON Feed cannot represent the post that an item replies to.")
+		}
+		more.Markdown, more.Outlines, more.InReplyTo = "", nil, nil
+		alone.More = &more
+	}
 	doc, warnings, err := render.Append(nil, &feed.Feed{Title: feed.Text{Value: "x"}, Items: []feed.Item{alone}}, "jsonfeed", &render.Options{Self: o.URL})
 	if err != nil {
 		return nil, nil, &Error{Msg: "the item could not be written: " + err.Error(), Err: err}
@@ -145,7 +153,7 @@ func jsonItem(it *feed.Item, o Options) (raw []byte, lost []string, err error) {
 		return nil, nil, &Error{Msg: "the item could not be written as JSON", Err: err}
 	}
 	for _, w := range warnings {
-		if strings.HasPrefix(w.Path, "item") {
+		if isLoss(w) {
 			lost = append(lost, w.Text)
 		}
 	}

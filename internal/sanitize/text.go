@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"cmp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -55,6 +56,25 @@ func slowText(s string) string {
 			}
 		}
 	}
+}
+
+// PageText is like Text for the page of an error, without its navigation: it returns the words of
+// <main>, otherwise from the first <h1> or in <body>, otherwise of the whole page.
+func PageText(page string) string {
+	ranks := map[string]int{"body": 1, "h1": 2, "main": 3}
+	begin, end, best := 0, len(page), 0
+	t := html.NewTokenizer(strings.NewReader(page))
+	for at, kind := 0, t.Next(); kind != html.ErrorToken && end == len(page); kind = t.Next() {
+		name, _ := t.TagName()
+		switch rank := ranks[string(name)]; {
+		case kind == html.StartTagToken && rank > best:
+			begin, best = at, rank
+		case kind == html.EndTagToken && rank == 3 && best == 3:
+			end = at
+		}
+		at += len(t.Raw())
+	}
+	return cmp.Or(Text(page[begin:end]), Text(page))
 }
 
 // isInline reports whether an element can begin and end inside a word.

@@ -89,3 +89,22 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) { sameText(t, s) })
 }
+
+func TestTextOfPageLeavesOutNavigation(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`<html><head><title>T</title></head><body><nav>Menu</nav><main class=x><h1>Not found</h1><p>Why</p></main><footer>F</footer>`: "Not found Why",
+		`<title>T</title><body><header><a href="/">Menu</a></header><h1>Not found</h1><p>Why</p>`:                                     "Not found Why",
+		`<HTML><HEAD><TITLE>T</TITLE></HEAD><BODY><MAIN><P>Why</P></MAIN></BODY></HTML>`:                                              "Why",
+		`<html><title>T</title><body><p>Why</p><maintenance>x</maintenance></body>`:                                                   "Why x",
+		`<html><title>T</title><body><script>x()</script></body>`:                                                                     "T",
+		`<title>T</title></main><main>Why</main><main>x</main>`:                                                                       "Why",
+		`<title>T</title>`: "T",
+		`<p>Why</p>`:       "Why",
+		"":                 "",
+	} {
+		if got := PageText(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}

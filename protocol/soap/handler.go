@@ -31,7 +31,8 @@ type Def struct {
 
 // Method is a procedure that clients can call.
 type Method struct {
-	// Name is the method's name on the wire, for example "pleaseNotify".
+	// Name is the method's name on the wire, for example "pleaseNotify". A call may write it in
+	// another case, and as the name of an XML-RPC procedure, with a prefix and a dot.
 	Name string
 	// Help is a plain text for people, shown in the [WSDL].
 	Help string
@@ -64,6 +65,7 @@ func (s Service) method(name string) *Method {
 	for _, same := range []func(string) bool{
 		func(n string) bool { return n == name },
 		func(n string) bool { return strings.EqualFold(n, name) },
+		func(n string) bool { return strings.EqualFold(n, name[strings.LastIndexByte(name, '.')+1:]) },
 	} {
 		for i := range s.Methods {
 			if m := &s.Methods[i]; m.Do != nil && same(m.Name) {
@@ -141,7 +143,7 @@ func (h *Handler) fault(ctx context.Context, method string, err error) *Fault {
 		}
 	}
 	if errors.Is(err, ErrParams) {
-		return &Fault{Code: CodeClient, String: strings.TrimPrefix(err.Error(), "soap: ")}
+		return &Fault{Code: CodeClient, String: strings.ReplaceAll(err.Error(), "soap: ", "")}
 	}
 	h.log().ErrorContext(ctx, "method failed", "method", method, "err", err)
 	return &Fault{Code: CodeServer, String: "The method failed; the server's log has the reason."}

@@ -28,7 +28,7 @@ func service() Service {
 				Result: Def{Type: "boolean"},
 				Do: func(_ context.Context, params []any) (any, error) {
 					if len(params) < 5 {
-						return nil, fmt.Errorf("%w: %d of 5", ErrParams, len(params))
+						return nil, fmt.Errorf("%d of 5: %w", len(params), ErrParams)
 					}
 					want := []any{"notify", int64(80), "/é", "soap", []any{"http://127.0.0.1/rss.xml"}}
 					return cmp.Equal(want, params[:5]), nil
@@ -152,7 +152,7 @@ func TestFaultsHaveTheStatusOfTheirSOAPVersion(t *testing.T) {
 		status11, status12 int
 	}{
 		"fault":        {Fault{Code: "Client.Login", String: "as é asked"}, Fault{Code: "Client", String: "as é asked"}, 500, 400},
-		"pleaseNotify": {Fault{Code: "Client", String: "wrong parameters: 0 of 5"}, Fault{Code: "Client", String: "wrong parameters: 0 of 5"}, 500, 400},
+		"pleaseNotify": {Fault{Code: "Client", String: "0 of 5: wrong parameters"}, Fault{Code: "Client", String: "0 of 5: wrong parameters"}, 500, 400},
 		"none":         {Fault{Code: "Client", String: "There is no method none here."}, Fault{Code: "Client", String: "There is no method none here."}, 500, 400},
 		"mapped":       {Fault{Code: "Server", String: "mapped"}, Fault{Code: "Server", String: "mapped"}, 500, 500},
 		"secret": {Fault{Code: "Server", String: "The method failed; the server's log has the reason."},

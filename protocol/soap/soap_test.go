@@ -325,6 +325,20 @@ func TestMarshalRejectsInvalidValues(t *testing.T) {
 	}
 }
 
+func TestMarshalNamesTheReasonOfAnInvalidValue(t *testing.T) {
+	t.Parallel()
+	for want, v := range map[string]any{
+		"v: the number 18446744073709551615 has more than 63 bits": uint64(math.MaxUint64),
+		"v: the year 10000":                        time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+		"v: there is no SOAP type for map[int]int": map[int]int{},
+	} {
+		_, err := Call{Name: "a", Params: []Param{{Name: "v", Value: v}}}.Marshal()
+		if err == nil || err.Error() != ErrValue.Error()+": "+want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestFaultRoundTripInBothVersions(t *testing.T) {
 	t.Parallel()
 	for _, v := range []Version{V11, V12} {

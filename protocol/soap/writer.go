@@ -151,9 +151,9 @@ func (w *writer) value(p Param, depth int) {
 	case []string:
 		w.array(p.Name, len(v), func(i int) any { return v[i] }, depth)
 	default:
-		typ, text, ok := format(p.Value)
-		if !ok {
-			w.fail("there is no SOAP type for the value of %s (%T)", p.Name, p.Value)
+		typ, text, problem := format(p.Value)
+		if problem != "" {
+			w.fail("%s: %s", p.Name, problem)
 			return
 		}
 		w.scalar(p, typ, text)
@@ -234,8 +234,8 @@ func (w *writer) array(name string, n int, item func(int) any, depth int) {
 func itemType(n int, item func(int) any) string {
 	common := ""
 	for i := range n {
-		typ, _, ok := format(item(i))
-		if !ok || common != "" && common != typ {
+		typ, _, problem := format(item(i))
+		if problem != "" || common != "" && common != typ {
 			return "anyType"
 		}
 		common = typ
@@ -246,36 +246,37 @@ func itemType(n int, item func(int) any) string {
 	return common
 }
 
-// format returns the type and the text of a simple value.
-func format(v any) (typ, text string, ok bool) {
+// format returns the type and the text of a simple value, or the reason why SOAP cannot carry it.
+func format(v any) (typ, text, problem string) {
 	switch v := v.(type) {
-	case nil:
-		return "", "", false
 	case time.Time:
 		v = v.UTC().Truncate(time.Second)
-		return "dateTime", v.Format(time.RFC3339), v.Year() >= 0 && v.Year() <= 9999
+		if y := v.Year(); y < 0 || y > 9999 {
+			return "", "", fmt.Sprintf("the year %d", y)
+		}
+		return "dateTime", v.Format(time.RFC3339), ""
 	case []byte:
-		return "base64Binary", base64.StdEncoding.EncodeToString(v), true
+		return "base64Binary", base64.StdEncoding.EncodeToString(v), ""
 	}
 	switch r := reflect.ValueOf(v); r.Kind() {
 	case reflect.String:
-		return "string", r.String(), true
+		return "string", r.String(), ""
 	case reflect.Bool:
-		return "boolean", strconv.FormatBool(r.Bool()), true
+		return "boolean", strconv.FormatBool(r.Bool()), ""
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		if n := r.Int(); n != int64(int32(n)) {
-			return "long", strconv.FormatInt(n, 10), true
+			return "long", strconv.FormatInt(n, 10), ""
 		}
-		return "int", strconv.FormatInt(r.Int(), 10), true
+		return "int", strconv.FormatInt(r.Int(), 10), ""
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		if r.Uint() > math.MaxInt64 {
-			return "", "", false
+			return "", "", fmt.Sprintf("the number %d has more than 63 bits", r.Uint())
 		}
 		return format(int64(r.Uint()))
 	case reflect.Float32, reflect.Float64:
-		return "double", formatDouble(r.Float()), true
+		return "double", formatDouble(r.Float()), ""
 	}
-	return "", "", false
+	return "", "", fmt.Sprintf("there is no SOAP type for %T", v)
 }
 
 func formatDouble(f float64) string {

@@ -99,7 +99,7 @@ func (h *Handler) fault(ctx context.Context, method string, err error) *Fault {
 			return f
 		}
 	}
-	text := strings.TrimPrefix(err.Error(), "xmlrpc: ")
+	text := strings.ReplaceAll(err.Error(), "xmlrpc: ", "")
 	switch {
 	case errors.Is(err, ErrParams):
 		return &Fault{Code: CodeParams, String: text}

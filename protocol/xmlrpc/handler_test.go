@@ -36,7 +36,7 @@ func server(t *testing.T) *Handler {
 				return nil, fmt.Errorf("while testing: %w", &Fault{Code: 7, String: "as é asked"})
 			}},
 			{Name: "test.params", Do: func(context.Context, []any) (any, error) {
-				return nil, fmt.Errorf("%w: too few", ErrParams)
+				return nil, fmt.Errorf("too few: %w", ErrParams)
 			}},
 			{Name: "test.login", Do: func(context.Context, []any) (any, error) { return nil, ErrLogin }},
 			{Name: "test.mapped", Do: func(context.Context, []any) (any, error) { return nil, io.ErrUnexpectedEOF }},
@@ -63,7 +63,7 @@ func TestResponseHasStatus200AndContentLength(t *testing.T) {
 	for method, want := range map[string]string{
 		"test.echo":       "",
 		"test.fault":      "xmlrpc: fault 7: as é asked",
-		"test.params":     "xmlrpc: fault -32602: wrong parameters: too few",
+		"test.params":     "xmlrpc: fault -32602: too few: wrong parameters",
 		"test.login":      "xmlrpc: fault 403: log-in failed",
 		"test.mapped":     "xmlrpc: fault 4: mapped",
 		"test.secret":     "xmlrpc: fault -32500: The method failed; the server's log has the reason.",

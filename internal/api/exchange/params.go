@@ -30,7 +30,11 @@ func ReadParams(r *http.Request, known ...string) *Params {
 	p.values = values
 	for name := range values {
 		if !slices.Contains(known, name) {
-			p.Err = fault.New(fault.Invalid, "The parameter %q is unknown; this endpoint accepts: %s.", text.Clip(name, 100), strings.Join(known, ", "))
+			accepts := ": " + strings.Join(known, ", ")
+			if len(known) == 0 {
+				accepts = " no parameters"
+			}
+			p.Err = fault.New(fault.Invalid, "The parameter %q is unknown; this endpoint accepts%s.", text.Clip(name, 100), accepts)
 		}
 	}
 	return p

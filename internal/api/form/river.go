@@ -34,7 +34,7 @@ func Source(f *river.Followed, unread bool) client.Source {
 	src, st := &f.Source, &f.Source.State
 	out := client.Source{
 		ID: src.ID, URL: src.URL, Title: f.Name(), OwnTitle: f.Title, FeedTitle: src.About.Title,
-		Categories: append([]string{}, f.Categories...), Interval: int64(f.Interval / time.Second), ListID: f.ListID, Private: src.Private(), FullText: f.FullText,
+		Categories: append([]string{}, f.Categories...), Interval: int64(f.Interval / time.Second), ListID: f.ListID, Private: src.Hidden(), FullText: f.FullText,
 		Description: src.About.Description, Home: src.About.Home, Icon: src.About.Icon, Language: src.About.Language, Format: src.About.Format,
 		Repaired: src.About.Problem, Failures: st.Failures,
 		AddedAt: Milli(f.AddedAt), CheckedAt: When(st.CheckedAt), ChangedAt: When(st.ChangedAt), NewestAt: When(src.NewestAt),

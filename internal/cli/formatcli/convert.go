@@ -156,11 +156,9 @@ func (f *conversion) warn(w render.Warning) {
 
 // write writes the document to standard output, or replaces the output file atomically.
 func (f *conversion) write(doc []byte) error {
-	if f.output == "" {
-		if _, err := f.p.Out.Write(doc); err != nil {
-			return fmt.Errorf("the output cannot be written: %w", shell.PlainPathError(err))
-		}
-		return nil
+	if f.output == "" || f.output == "-" {
+		_, err := f.p.Out.Write(doc)
+		return err
 	}
 	if err := shell.ReplaceFile(f.output, doc); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", f.output, shell.PlainPathError(err))

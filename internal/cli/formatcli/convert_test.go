@@ -190,3 +190,15 @@ func TestMaxItemsFlagLimitsItemsOfTheInput(t *testing.T) {
 		t.Errorf("%d %s", code, message)
 	}
 }
+
+func TestConvertWritesToStandardOutputForHyphen(t *testing.T) {
+	t.Chdir(t.TempDir())
+	want, _, _ := converted(t, aFeed, "--quiet", "--to", "atom", "-")
+	out, reported, code := converted(t, aFeed, "--quiet", "--to", "atom", "--output", "-", "-")
+	if code != shell.ExitOK || out != want || reported != "" {
+		t.Errorf("%d %q %q", code, out, reported)
+	}
+	if _, err := os.Stat("-"); err == nil {
+		t.Error("a file with the name - was written")
+	}
+}

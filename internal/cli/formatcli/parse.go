@@ -166,7 +166,7 @@ func (r *parseRun) print(one parsed) error {
 		fmt.Fprintf(r.p.Err, "cloudburst: %s\n", one.complain)
 	}
 	if _, err := r.p.Out.Write(one.line.Bytes()); err != nil {
-		return fmt.Errorf("the output cannot be written: %w", shell.PlainPathError(err))
+		return err
 	}
 	if one.line.Cap() <= maxReused {
 		one.line.Reset()

@@ -1,7 +1,6 @@
 package readcli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +96,7 @@ func (e *exchange) take(res *http.Response) {
 	e.transferred = counted.n
 	switch {
 	case a.Status < 200 || a.Status > 299:
-		a.Detail = shell.TidyTitle(pageTitle(e.body)) // ignore read errors: the response is an error anyway
+		a.Detail = refusalText(a.Header, e.body) // ignore read errors: the response is an error anyway
 	case err != nil:
 		a.Error, a.Detail = kindOf(err), "reading its response failed: "+shell.PlainNetError(err).Error()
 	case len(e.body) > shell.MaxFeed:
@@ -119,19 +118,16 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pageTitle returns the title of an HTML error page, or the text of a plain text page.
-func pageTitle(body []byte) string {
-	body = body[:min(len(body), 4<<10)]
-	low := bytes.ToLower(body)
-	if i := bytes.Index(low, []byte("<title")); i >= 0 {
-		_, rest, _ := bytes.Cut(body[i:], []byte(">"))
-		text, _, _ := bytes.Cut(rest, []byte("<"))
-		return sanitize.Text(string(text))
-	}
-	if bytes.IndexByte(body, '<') >= 0 || bytes.IndexByte(body, '{') == 0 {
+// refusalText returns the server's own explanation of a refusal: its text, or the text of its page.
+func refusalText(h http.Header, body []byte) string {
+	kind := strings.ToLower(h.Get("Content-Type"))
+	switch {
+	case strings.HasPrefix(kind, "text/html"):
+		body = []byte(sanitize.PageText(string(body)))
+	case !strings.HasPrefix(kind, "text/"):
 		return ""
 	}
-	return string(body)
+	return strings.TrimSuffix(shell.TidyTitle(string(body)), ".")
 }
 
 // kindOf classifies a network error.

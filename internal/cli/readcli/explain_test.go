@@ -87,7 +87,7 @@ func (e *explainServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMovedPermanently)
 	case "/blocked.xml":
 		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprint(w, "<html><head><title>No bots, please</title></head></html>")
+		fmt.Fprint(w, "<html><head><title>Blocked</title></head><body><nav>Home</nav><main><p>No bots, please</p></main></body></html>")
 	case "/busy.xml":
 		h.Set("Retry-After", "7200")
 		w.WriteHeader(http.StatusTooManyRequests)

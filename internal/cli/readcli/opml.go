@@ -94,7 +94,7 @@ func (s *outlineShow) run(ctx context.Context, names []string) error {
 			err = flushed
 		}
 		if err != nil {
-			return fmt.Errorf("writing the output failed: %w", shell.PlainPathError(err))
+			return err
 		}
 	}
 	if failed {

@@ -57,8 +57,8 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, errs io.Wr
 	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if help, ok := root.OutOrStdout().(*helpWriter); ok && err == nil {
-		err = help.err
+	if help, ok := root.OutOrStdout().(helpWriter); ok && err == nil {
+		err = help.failure()
 	}
 	switch {
 	case err == nil:
@@ -87,7 +87,11 @@ func (p *Shell) Root(name, short, long string) *cobra.Command {
 	root := Group(name, short, long)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetIn(p.In)
-	root.SetOut(&helpWriter{w: p.Out})
+	out := &output{w: p.Out}
+	root.SetOut(helpWriter{out})
+	if !IsTerminal(p.Out) { // commands ask whether p.Out is a terminal, and how wide
+		p.Out = out
+	}
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return checkLimit(c) }
 	root.SetErr(p.Err)
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -99,7 +103,7 @@ func (p *Shell) Root(name, short, long string) *cobra.Command {
 		if c.HasParent() && c.HasSubCommands() && flagless(c) {
 			return Usagef("%s has no flags: write one of %s before the flags", c.CommandPath(), strings.Join(subcommands(c), ", "))
 		}
-		return AsUsageError(config.UnknownFlag(err, c.Flags()))
+		return AsUsageError(config.UnknownFlag(invalidFlag(err), c.Flags()))
 	})
 	return root
 }

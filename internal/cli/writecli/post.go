@@ -1,6 +1,7 @@
 package writecli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,9 @@ import (
 	"cloudburst/internal/cli/shell"
 )
 
-const postFields = `id, user, revision, state, url, guid, key, created_at, updated_at,
-published_at, due_at, undo_until, title, source, format, html, link, categories,
-enclosures, reply, outline, language, groups`
+const postFields = `id, user, revision, state, url, slug, guid, key, created_at, updated_at,
+published_at, due_at, undo_until, warning, title, source, format, html, link,
+categories, enclosures, reply, card, outline, language, groups`
 
 // posting holds the flags of the command post.
 type posting struct {
@@ -124,11 +125,14 @@ func (p *commands) written(ctx context.Context, o *posting, args []string) (clie
 	}
 	text := strings.Join(args, " ")
 	if text == "-" {
-		in, err := p.Inputs().Read(ctx, "-", nil)
-		if err != nil {
+		var err error
+		if text, err = p.readText(ctx, "-"); err != nil {
 			return c, err
 		}
-		text = string(in.Body)
+	}
+	if err := cmp.Or(checkText("the text", text), checkText("--title", o.title), checkText("--category", o.categories...),
+		checkText("--alt", o.words...), checkText("--slug", o.slug)); err != nil {
+		return c, err
 	}
 	if o.at != "" {
 		at, err := parseAt(o.at, time.Now())

@@ -1,6 +1,7 @@
 package writecli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -163,7 +164,7 @@ func (g *filePost) check() error {
 		}
 	}
 	if files != len(g.enclosureURLs) {
-		return shell.Usagef("publish uploads nothing: each file of --enclosure needs its public URL in --enclosure-url (there are %s and %s)",
+		return shell.Usagef("publish uploads nothing: each file of --enclosure needs its public URL in --enclosure-url (%s, %s)",
 			text.Plural(files, "file"), text.Plural(len(g.enclosureURLs), "URL"))
 	}
 	for _, u := range g.enclosureURLs {
@@ -187,11 +188,15 @@ func (g *filePost) content(ctx context.Context, args []string) (author.Content, 
 		c.Source = args[0]
 	}
 	if c.Source == "-" {
-		in, err := g.p.Inputs().Read(ctx, "-", nil)
+		text, err := g.p.readText(ctx, "-")
 		if err != nil {
 			return c, err
 		}
-		c.Source = strings.TrimRight(string(in.Body), "\r\n")
+		c.Source = strings.TrimRight(text, "\r\n")
+	}
+	if err := cmp.Or(checkText("the text", c.Source), checkText("--title", g.title), checkText("--category", g.categories...),
+		checkText("--feed-title", g.feedTitle)); err != nil {
+		return c, err
 	}
 	if g.outline != "" {
 		if err := g.readOutline(ctx, &c); err != nil {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -48,14 +46,14 @@ it. An error names the line and the property.`,
 				}
 				return err
 			}
-			var text []byte
+			var style client.Style
 			var err error
 			if len(args) > 0 {
-				if text, err = p.readText(args[0]); err != nil {
+				if style.CSS, err = p.readText(ctx, args[0]); err != nil {
 					return err
 				}
 			}
-			_, err = siteOf(s, name).SetStyle(ctx, client.Style{CSS: string(text)})
+			_, err = siteOf(s, name).SetStyle(ctx, style)
 			return err
 		}),
 	})
@@ -66,14 +64,6 @@ it. An error names the line and the property.`,
 
 func siteOf(s *shell.Connection, user string) client.Site {
 	return client.Site{Client: s.Client, User: user}
-}
-
-// readText reads a file, or standard input for "-".
-func (p siteCommands) readText(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(p.In)
-	}
-	return os.ReadFile(name)
 }
 
 func (p siteCommands) sitePages() *cobra.Command {
@@ -120,11 +110,10 @@ input. NAME is the last part of the page's URL, such as about.`,
 					}
 					return err
 				}
-				text, err := p.readText(args[1])
-				if err != nil {
+				if in.Source, err = p.readText(ctx, args[1]); err != nil {
 					return err
 				}
-				in.Source, in.InMenu = string(text), !hidden
+				in.InMenu = !hidden
 				old, err := siteOf(s, name).Page(ctx, args[0])
 				switch {
 				case client.IsNotFound(err):
