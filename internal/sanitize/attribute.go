@@ -16,6 +16,7 @@ const (
 	sourceValue           // the value is a URL that browsers load without a click
 	sourceSetValue
 	styleValue
+	colourValue // the value is a colour, as in presentational attributes
 	targetValue // the value of target is the name of a window
 	relValue    // the value of rel is a list of link types
 )
@@ -55,8 +56,8 @@ func addAttributes(m *nameTable[attribute], n valueKind, on trait, names string)
 
 func htmlAttributes() *nameTable[attribute] {
 	m := new(nameTable[attribute])
-	addAttributes(m, plainValue, 0, `abbr align alt axis bgcolor border bordercolor bordercolordark
-		bordercolorlight cellpadding cellspacing ch char charoff charset choff class clear color cols
+	addAttributes(m, plainValue, 0, `abbr align alt axis border
+		cellpadding cellspacing ch char charoff charset choff class clear cols
 		colspan coords datetime dir end face frame headers height
 		high hreflang hspace kind label lang loopcount loopend loopstart low max media
 		min optimum point-size preload rev rowspan rules scope
@@ -75,6 +76,7 @@ func htmlAttributes() *nameTable[attribute] {
 	addAttributes(m, sourceValue, cell, "background")
 	addAttributes(m, sourceSetValue, image, "srcset")
 	addAttributes(m, styleValue, 0, "style")
+	addAttributes(m, colourValue, 0, "bgcolor bordercolor bordercolordark bordercolorlight color")
 	addAttributes(m, targetValue, link, "target")
 	addAttributes(m, relValue, link, "rel")
 	return m
@@ -112,10 +114,11 @@ func mathAttributes() *nameTable[attribute] {
 	addAttributes(m, plainValue, 0, `accent accentunder align alttext bevelled class close columnalign
 		columnlines columnspacing columnspan columnwidth denomalign depth dir display displaystyle
 		encoding equalcolumns equalrows fence fontstyle fontweight form frame framespacing height
-		largeop linebreak linethickness lquote lspace mathbackground mathcolor mathsize mathvariant
+		largeop linebreak linethickness lquote lspace mathsize mathvariant
 		maxsize minsize movablelimits notation numalign open rowalign rowlines rowspacing rowspan rquote
 		rspace scriptlevel scriptminsize scriptsizemultiplier separator separators stretchy
 		subscriptshift superscriptshift symmetric voffset width`)
+	addAttributes(m, colourValue, 0, "mathbackground mathcolor")
 	return m
 }
 
@@ -166,6 +169,8 @@ func (z *Sanitizer) keep(e *element, a *attribute, value string) (keptAttribute,
 		}
 		value = safeStyle(value, e.is(svg))
 		ok = value != ""
+	case colourValue:
+		ok = !z.o.NoStyles && !(e.is(foreign) && mentionsAddress(value))
 	case targetValue:
 		// Other target names could select windows of other pages. The page in a _blank window
 		// cannot access its opener, unless the link has rel=opener.

@@ -48,7 +48,8 @@ type Options struct {
 	LinkRel string
 	// NoClasses drops class attributes, which could match the styles of a page.
 	NoClasses bool
-	// NoStyles drops style attributes, which are otherwise filtered.
+	// NoStyles drops style attributes, which are otherwise filtered, and the colours of HTML and MathML,
+	// which can be unreadable on the background of a page.
 	NoStyles bool
 }
 

@@ -12,6 +12,18 @@ import (
 
 // findUnsafe lists the unsafe parts of a parsed tree. It searches for harmful markup instead of
 // comparing with the allow list.
+func TestPageTextsHaveNoColours(t *testing.T) {
+	t.Parallel()
+	const in = `<table bgcolor="#fff" bordercolor="red" border="1"><tbody><tr><td bgcolor="white">a</td></tr></tbody></table><font color="#000" size="2">b</font><math mathcolor="black" display="block"><mi mathbackground="#fff">x</mi></math>`
+	want := `<table border="1"><tbody><tr><td>a</td></tr></tbody></table><font size="2">b</font><math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mi>x</mi></math>`
+	if got := New(Options{NoStyles: true}).HTML(in); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if got := HTML(in); !strings.Contains(got, `bgcolor="#fff"`) || !strings.Contains(got, `mathcolor="black"`) {
+		t.Errorf("other texts lose their colours: %s", got)
+	}
+}
+
 func findUnsafe(n *html.Node) (wrong []string) {
 	for d := range n.Descendants() {
 		switch d.Type {

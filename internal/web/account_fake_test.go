@@ -48,7 +48,9 @@ func (p *fakeAccounts) with(name, password string) *fakeAccounts {
 	return p
 }
 
-func errWrongPassword() error { return fault.New(fault.Refused, "The name or the password is wrong.") }
+func errWrongPassword() error {
+	return fault.New(fault.Refused, "The user name and the password do not belong together.")
+}
 
 func (p *fakeAccounts) Check(_ context.Context, name, password string, from account.Caller) (account.User, error) {
 	p.mu.Lock()

@@ -345,6 +345,12 @@ func TestPagesOfPostsAreCompleteAndLinkToTheFeed(t *testing.T) {
 			t.Errorf("the head of %s names %s; want %s", path, got, want)
 		}
 	}
+	for path, title := range map[string]string{
+		"/alice/": "alice: RSS", "/alice/2026/": "alice: RSS", "/alice/archive/": "alice: RSS", "/alice/category/": "alice: RSS",
+		"/alice/category/m1/": "M1 · alice: RSS", "/everyone/category/all/": "all · Everyone here: RSS",
+	} {
+		x.contains(http.StatusOK, path, `title="`+title+`"`) // a feed with other posts than the page does not have its title
+	}
 	x.contains(http.StatusOK, "/alice/archive/", "45 posts", `href="/alice/2026/`)
 	x.contains(http.StatusOK, "/alice/category/", `href="/alice/category/m0/"`, "23")
 	if rec := x.see("/alice/category/ALL/"); rec.Code != http.StatusMovedPermanently || rec.Header().Get("Location") != "/alice/category/all/" {

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -111,6 +112,29 @@ func TestFeedPagesAreCompletelyInTheLanguageOfTheBrowser(t *testing.T) {
 		feed + "/diagnosis": {[]string{"<title>Scripting News: Diagnose", "<strong>entscheidet</strong>", ">geändert<", ">gleich<", "<dd>bedingt: nur ein geändertes Dokument</dd>", "48.213 Bytes"}, []string{"decides", ">changed<", "48,213", "conditionally"}},
 	} {
 		page := g.open(path, "Accept-Language", "de").Body.String()
+		has(t, page, c.german...)
+		lacks(t, page, c.english...)
+	}
+}
+
+func TestErrorsAndHeadingsOfAccountPagesAreInTheLanguageOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	x := newAccountHarness(t)
+	for password, want := range map[string]string{
+		"hunter2hunter2": "Benutzername und Passwort passen nicht zusammen.",
+		"too often":      "In 1 Min. erneut versuchen.",
+	} {
+		r := httptest.NewRequest("POST", "/login", strings.NewReader(url.Values{"name": {"alice"}, "password": {password}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Accept-Language", "de")
+		has(t, x.do(r).Body.String(), want)
+	}
+	x.as("alice")
+	for path, c := range map[string]struct{ german, english []string }{
+		"/account/feed":    {[]string{">Eigene Feeds</h1>"}, []string{"Your feeds"}},
+		"/account/readers": {[]string{">Eigene Leser</h1>", ">wie gespeichert<"}, []string{"Your readers", "as saved"}},
+	} {
+		page := x.open(path, "Accept-Language", "de").Body.String()
 		has(t, page, c.german...)
 		lacks(t, page, c.english...)
 	}

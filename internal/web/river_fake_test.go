@@ -168,7 +168,7 @@ func (b *fakeRiver) entry(reader string, it river.Item) (river.Entry, bool) {
 	}
 	m.Read = m.Read || !it.At.After(f.ReadTo)
 	return river.Entry{Item: it, Mark: m, Full: b.full[it.ID], Source: river.EntrySource{ID: it.SourceID, Title: f.Name(), URL: f.Source.URL, Home: f.Source.About.Home,
-		Icon: f.Source.About.Icon, Categories: f.Categories, Private: f.Source.Private()}}, true
+		Icon: f.Source.About.Icon, Categories: f.Categories, Private: f.Source.Hidden()}}, true
 }
 
 func fits(q river.ItemQuery, e river.Entry) bool {

@@ -252,6 +252,7 @@ func TestPingFormShowsTheResultOfThePing(t *testing.T) {
 		{"counted", scripting, hub.PingResult{Known: true, Checked: true, Changed: true, Subscribers: 1204}, nil, 200, "Its 1,204 subscribers are being notified now"},
 		{"the same", scripting, hub.PingResult{Known: true, Checked: true}, nil, 200, "the same as the last time, byte for byte"},
 		{"slow", scripting, hub.PingResult{Known: true, Pending: true}, nil, 200, "The ping is stored on disk"},
+		{"unknown", scripting, hub.PingResult{Checked: true}, nil, 200, "This feed has no subscribers here"},
 		{"nobody", scripting, hub.PingResult{Checked: true, Changed: true}, nil, 200, "It has no subscribers here"},
 		{"unreadable", scripting, hub.PingResult{}, fault.New(fault.Unreadable, "the feed answered 404"), 422, "The feed answered 404."},
 		{"too many", scripting, hub.PingResult{}, &fault.Error{Code: fault.TooMany, Msg: "Too many pings.", RetryAfter: 7 * time.Second}, 429, "Try again in 7 s."},

@@ -83,7 +83,18 @@ func newTab(t *testing.T, base string) *tab {
 	if chromium.err != nil {
 		t.Fatal(chromium.err)
 	}
-	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
+	return openTab(t, base, chromium.ctx, chromedp.WithNewBrowserContext())
+}
+
+// another opens another window with the cookies and connections of b.
+func (b *tab) another() *tab {
+	b.t.Helper()
+	return openTab(b.t, b.base, b.ctx)
+}
+
+func openTab(t *testing.T, base string, parent context.Context, options ...chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(parent, options...)
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx, base: base}
 	// The first call in this context creates the window, which exists until the context ends.

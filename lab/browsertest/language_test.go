@@ -55,6 +55,7 @@ func TestPostIsPublishedInGerman(t *testing.T) {
 	b.until("the page is German", `document.documentElement.lang === "de"`)
 	b.open(regexp.MustCompile(`http://\S+/setup\?token=\S+`).FindString(p.printed.String()))
 	b.holds("the form is German", `document.querySelector("h1").textContent === "Das erste Konto erstellen"`)
+	b.holds("no label of the bar is cut", `[...document.querySelectorAll(".bar nav a span:not(.sr)")].every((e) => e.scrollWidth <= e.clientWidth)`)
 	b.fill("[name=name]", "alice")
 	b.fill("[name=password]", "correct horse battery")
 	b.click("main form button:not([type=button])")

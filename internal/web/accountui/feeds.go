@@ -70,7 +70,7 @@ func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session accou
 func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, failed hosted) {
 	v.View, v.Message, v.Base = s.NewView(r, "Your feeds"), doneMessage(r), s.BaseURL(r)
 	v.Cloud = s.CloudElement(v.Base)
-	v.Heading = "Your feeds"
+	v.Heading = v.Title
 	if s.Profiles != nil && v.Hints.Periods == nil {
 		w, err := s.Profiles.Writer(r.Context(), session.User)
 		if err != nil {

@@ -53,10 +53,10 @@ func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session acc
 		return
 	}
 	v := readersView{View: s.NewView(r, "Readers"), Report: report}
-	v.Heading = "Your readers"
+	v.Heading = v.Say("Your readers")
 	v.Lead, v.Then = readersWords(v.Lang, report)
 	for _, one := range report.Services.List {
-		v.Services = append(v.Services, serviceRow{shell.CleanText(one.Name, 100), formTitle(one.Format), one.Subscribers, v.When(one.LastAt)})
+		v.Services = append(v.Services, serviceRow{shell.CleanText(one.Name, 100), v.Say(formTitle(one.Format)), one.Subscribers, v.When(one.LastAt)})
 	}
 	for _, one := range report.Programs.List {
 		v.Programs = append(v.Programs, countRow{shell.CleanText(one.Name, 100), one.N})
@@ -65,7 +65,7 @@ func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session acc
 		v.Push = append(v.Push, countRow{shell.ProtocolName(one.Name), one.N})
 	}
 	for _, one := range report.Formats {
-		v.Formats = append(v.Formats, countRow{formTitle(one.Name), one.N})
+		v.Formats = append(v.Formats, countRow{v.Say(formTitle(one.Name)), one.N})
 	}
 	v.Charts = readersCharts(v.Lang, report.Days, v.Now)
 	for _, d := range report.Days {

@@ -35,7 +35,8 @@ func (w *postWriter) post(i *feed.Item, depth int) entry {
 	case i.PermaLink && shell.IsWebURL(i.ID):
 		p.Href = i.ID
 	}
-	for _, person := range i.Authors[:min(len(i.Authors), 5)] {
+	by := i.Byline()
+	for _, person := range by[:min(len(by), 5)] {
 		if person.Name != "" {
 			p.Authors = append(p.Authors, shell.CleanText(person.Name, 100))
 		}

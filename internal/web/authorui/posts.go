@@ -305,7 +305,11 @@ func (s *Pages) listView(r *http.Request, w author.Writer, l postList) (postsVie
 	}
 	v.About = shell.CleanText(strings.Join(v.Writer.Blurb, " "), 200)
 	v.Forms = shell.FormatsBelow(l.view().Base())
-	v.Links = alternates(l.view().Base(), v.Title)
+	feedTitle := v.Writer.Title // a month, the archive and the search have no feed of their own
+	if l.Category != "" {
+		feedTitle = v.Title
+	}
+	v.Links = alternates(l.view().Base(), feedTitle)
 	if user := (author.View{User: l.User}); l.Category != "" && l.User != "" {
 		v.Links = append(v.Links, alternates(user.Base(), v.Writer.Title)...)
 	}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
 	"cloudburst/internal/event"
-	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
@@ -184,10 +182,7 @@ func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err er
 	s.LogFailure(r, err, status)
 	shell.SetRetryAfter(rw, err)
 	v.View = s.wideView(r, heading)
-	v.Lines = []string{shell.Sentence(fault.Message(err))}
-	if d := fault.RetryAfter(err); d > 0 {
-		v.Lines = append(v.Lines, v.Say("Try again in %s.", d.Round(time.Second)))
-	}
+	v.Lines = []string{s.Locale(r).Fault(shell.Reason(err))}
 	s.Render(rw, r, status, "outcome", v)
 }
 
@@ -203,7 +198,7 @@ func pingWords(l *locale.Locale, res hub.PingResult) []string {
 		return []string{"The feed was read, and it has changed. Its subscribers are being notified now."}
 	case res.Changed:
 		return []string{"The feed was read, and it has changed. It has no subscribers here, so there was nobody to notify."}
-	case res.Checked:
+	case res.Checked && res.Known:
 		return []string{"The feed was read, and it is the same as the last time, byte for byte. No subscribers were notified.",
 			"If you did change it, save the file first and ping afterwards, and check that no cache is in between."}
 	case !res.Known && res == (hub.PingResult{}):

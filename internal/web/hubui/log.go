@@ -2,6 +2,7 @@ package hubui
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,22 +18,22 @@ import (
 const EventsPerPage = 60
 
 // kind is one kind of event with its texts.
-type kind struct{ Value, Tag, Label, Meaning string }
+type kind struct{ Value, Tag, Label, Only, Meaning string }
 
 func kinds() []kind {
 	return []kind{
-		{event.KindPing, "ping", "Pings", "An author reported a change of a feed."},
-		{event.KindCheck, "check", "Checks", "The hub read the feed and compared it with the last version."},
-		{event.KindRegister, "register", "Registrations", "A subscriber registered for changes."},
-		{event.KindVerify, "verify", "Test calls", "The hub verified a subscriber."},
-		{event.KindNotify, "notify", "Notifications", "The hub notified subscribers of a change."},
-		{event.KindError, "error", "Errors", "The hub could not notify a subscriber and will retry."},
-		{event.KindCancel, "cancel", "Cancellations", "A subscriber ended its subscription."},
-		{event.KindDrop, "drop", "Drops", "A subscription was removed: it failed too often, or the subscriber reported that it is gone."},
-		{event.KindExpire, "expire", "Expiries", "A subscription expired without renewal."},
-		{event.KindSave, "save", "Saves", "A feed was saved here."},
-		{event.KindTarget, "sink", "Ping targets", "Another server was pinged for a feed that is hosted here."},
-		{event.KindSystem, "system", "System", "Events of the server itself."},
+		{event.KindPing, "ping", "Pings", "Only pings", "An author reported a change of a feed."},
+		{event.KindCheck, "check", "Checks", "Only checks", "The hub read the feed and compared it with the last version."},
+		{event.KindRegister, "register", "Registrations", "Only registrations", "A subscriber registered for changes."},
+		{event.KindVerify, "verify", "Test calls", "Only test calls", "The hub verified a subscriber."},
+		{event.KindNotify, "notify", "Notifications", "Only notifications", "The hub notified subscribers of a change."},
+		{event.KindError, "error", "Errors", "Only errors", "The hub could not notify a subscriber and will retry."},
+		{event.KindCancel, "cancel", "Cancellations", "Only cancellations", "A subscriber ended its subscription."},
+		{event.KindDrop, "drop", "Drops", "Only drops", "A subscription was removed: it failed too often, or the subscriber reported that it is gone."},
+		{event.KindExpire, "expire", "Expiries", "Only expiries", "A subscription expired without renewal."},
+		{event.KindSave, "save", "Saves", "Only saves", "A feed was saved here."},
+		{event.KindTarget, "sink", "Ping targets", "Only ping targets", "Another server was pinged for a feed that is hosted here."},
+		{event.KindSystem, "system", "System", "Only system", "Events of the server itself."},
 	}
 }
 
@@ -43,7 +44,7 @@ func kindOf(value string) kind {
 		}
 	}
 	v := shell.CleanText(value, 20)
-	return kind{value, v, v, ""}
+	return kind{value, v, v, "", ""}
 }
 
 // logQuery holds the filters in the URL of the log.
@@ -75,7 +76,7 @@ func parseLogQuery(v url.Values) logQuery {
 				continue
 			}
 			if kindOf(k).Meaning == "" {
-				q.KindError = "Unknown kind of event “" + shell.CleanText(k, 40) + "”. Choose one from the list."
+				q.KindError = fmt.Sprintf("Unknown kind of event “%s”. Choose one from the list.", shell.CleanText(k, 40))
 				continue
 			}
 			q.Kinds = append(q.Kinds, k)

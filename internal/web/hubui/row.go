@@ -87,10 +87,10 @@ func narrower(e event.Event, k kind, q logQuery) (all []fact) {
 		}
 		all = append(all, fact{Name: "Only this feed", Href: only.url("/log", "", "")})
 	}
-	if len(q.Kinds) == 0 && k.Meaning != "" {
+	if len(q.Kinds) == 0 && k.Only != "" {
 		only := q
 		only.Kinds = []string{k.Value}
-		all = append(all, fact{Name: "Only " + shell.LowerFirst(k.Label), Href: only.url("/log", "", "")})
+		all = append(all, fact{Name: k.Only, Href: only.url("/log", "", "")})
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package hubui
 import (
 	"strconv"
 
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -65,13 +66,14 @@ func statusGroups(v statusView) []numberGroup {
 	}}
 	groups := []numberGroup{deliveries, subscriptions, feeds}
 	if v.Reading != nil {
-		groups = append(groups, readingGroup(*v.Reading))
+		groups = append(groups, readingGroup(v))
 	}
 	return append(groups, machineGroup(v))
 }
 
 // readingGroup has the numbers of the feed reader.
-func readingGroup(r readingNow) numberGroup {
+func readingGroup(v statusView) numberGroup {
+	r := v.Reading
 	return numberGroup{Name: "Reading", Rows: []number{
 		numberOf("Feeds followed", r.Followed),
 		numberOf("Failing", r.Failing).marked(),
@@ -82,9 +84,8 @@ func readingGroup(r readingNow) numberGroup {
 		numberOf("Readers", r.SourceCounts.Readers),
 		numberOf("Items stored", r.Items),
 		numberOf("Live pages open", r.Listening),
-	}, Note: "Since the start: " + shell.FormatQuantity(r.Checks, "check", "checks") + ", " + shell.FormatCount(r.Unchanged) + " without news, " +
-		shell.FormatCount(r.Failed) + " failed, " + shell.FormatCount(r.Delivered) + " delivered by hubs; " + shell.FormatQuantity(r.New, "new item", "new items") + ", " +
-		shell.FormatCount(r.Edited) + " edited, " + shell.FormatCount(r.Withdrawn) + " withdrawn."}
+	}, Note: v.Say("Since the start: %s, %d without news, %d failed, %d delivered by hubs; %s, %d edited, %d withdrawn.",
+		locale.Quantity(r.Checks, "check", "checks"), r.Unchanged, r.Failed, r.Delivered, locale.Quantity(r.New, "new item", "new items"), r.Edited, r.Withdrawn)}
 }
 
 // machineGroup has the numbers of this process.
@@ -98,23 +99,21 @@ func machineGroup(v statusView) numberGroup {
 		version = "unknown"
 	}
 	g.Rows = append(g.Rows, number{Name: "Version", Value: version}, numberOf("Events in the log", v.Counts.Events).linked("/log"), number{Name: "Node", Value: strconv.FormatInt(v.Live.Node, 10)})
-	g.Note = "Since the start: " + shell.FormatQuantity(v.Live.Totals.Pings, "ping", "pings") + ", " + shell.FormatQuantity(v.Live.Totals.Notified, "notification", "notifications") + ", " +
-		shell.FormatQuantity(v.Live.Writes, "write", "writes") + " for them."
+	g.Note = v.Say("Since the start: %s, %s, %s for them.", locale.Quantity(v.Live.Totals.Pings, "ping", "pings"),
+		locale.Quantity(v.Live.Totals.Notified, "notification", "notifications"), locale.Quantity(v.Live.Writes, "write", "writes"))
 	return g
 }
 
 // attentions lists the problems that the operator should look at, the most urgent first.
 func attentions(v statusView) (all []attention) {
 	if f := v.Counts.Failing; f > 0 && f*4 > v.Counts.Subscriptions {
-		all = append(all, attention{shell.FormatCount(f) + " of " + shell.FormatQuantity(v.Counts.Subscriptions, "subscription fails.", "subscriptions fail.") +
-			" If the errors are timeouts of many hosts, check the network of this machine.", "/log?kind=error", "Show the errors"})
+		all = append(all, attention{v.Say("%d of %s If the errors are timeouts of many hosts, check the network of this machine.", f, locale.Quantity(v.Counts.Subscriptions, "subscription fails.", "subscriptions fail.")), "/log?kind=error", "Show the errors"})
 	}
 	if n := v.Counts.ChecksDue; n > manyChecksDue {
-		all = append(all, attention{shell.FormatCount(n) + " pings wait for their check, so notifications are late. Feeds that answer slowly hold the checks up.", "/log?kind=check", "Show the checks"})
+		all = append(all, attention{v.Say("%d pings wait for their check, so notifications are late. Feeds that answer slowly hold the checks up.", n), "/log?kind=check", "Show the checks"})
 	}
 	if r := v.Reading; r != nil && (r.Failing+r.Gone)*4 > r.Followed {
-		all = append(all, attention{shell.FormatCount(r.Failing+r.Gone) + " of " + shell.FormatQuantity(r.Followed, "followed feed", "followed feeds") +
-			" cannot be read. If that began for all at once, check the network of this machine.", "/feeds?show=broken", "Show the failing feeds"})
+		all = append(all, attention{v.Say("%d of %s cannot be read. If that began for all at once, check the network of this machine.", r.Failing+r.Gone, locale.Quantity(r.Followed, "followed feed", "followed feeds")), "/feeds?show=broken", "Show the failing feeds"})
 	}
 	for _, w := range v.warnings {
 		all = append(all, attention{Text: shell.Sentence(w)})

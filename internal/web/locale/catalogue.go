@@ -50,6 +50,10 @@ func load(code, name string) *Locale {
 	tag := language.MustParse(code)
 	l := &Locale{Code: code, Name: name, words: map[string]string{}, scripts: map[string]any{}}
 	builder := catalog.NewBuilder(catalog.Fallback(language.English))
+	l.domains = sync.OnceValue(func() []domainText {
+		all, _ := catalogueOf(code + "/" + domainFile)
+		return newDomainTexts(all)
+	})
 	list, _ := files.ReadDir(code) // English has no folder
 	for _, f := range list {
 		all, _ := catalogueOf(code + "/" + f.Name())

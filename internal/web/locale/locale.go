@@ -27,6 +27,7 @@ type Locale struct {
 	scripts map[string]any // texts for the scripts; key: English text
 	printer *message.Printer
 	reasons func() *reasonWriter // created on first use
+	domains func() []domainText  // created on first use
 }
 
 // maxHeader is the maximum length in bytes of an Accept-Language header. A longer header is ignored.

@@ -153,7 +153,71 @@ func codeKeys(t *testing.T) (keys map[string]string, all map[string]bool) {
 			return true
 		})
 	}
+	maps.Copy(all, domainConstants(t))
+	all["Try again in %s."] = true                              // the text of shell.Reason begins with a space
+	for _, unit := range []string{"second", "minute", "hour"} { // lengths of time in texts of the domains
+		all["%d "+unit+"s"] = true
+	}
+	maps.Copy(all, startTexts(t))
 	return keys, all
+}
+
+// domains lists the packages whose texts the pages show.
+var domains = []string{"account", "author", "author/inspect", "author/markup", "author/rules", "author/upload", "author/version", "conversation", "fault", "fetch", "fulltext", "ownhost", "people",
+	"river", "river/filter", "river/forward", "river/location", "river/naming", "river/search", "stylesheet", "store/accountsql", "store/authorsql", "store/riversql"}
+
+// domainConstants returns the string constants of the domains.
+func domainConstants(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for _, name := range domains {
+		eachFile(t, "../../"+name+"/*.go", func(n ast.Node, _ string) {
+			if s, ok := constant(n); ok {
+				_, last, _ := strings.Cut(s, ": ") // another text can come before it
+				all[s], all[last] = true, true
+			}
+		})
+	}
+	return all
+}
+
+// eachFile passes each node of the files to do, without tests. at is the position of the node.
+func eachFile(t *testing.T, pattern string, do func(n ast.Node, at string)) {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		t.Fatal(pattern, err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if n != nil {
+				do(n, fset.Position(n.Pos()).String())
+			}
+			return true
+		})
+	}
+}
+
+// startTexts returns the names of folders and the descriptions of feeds of the recommended feeds.
+func startTexts(t *testing.T) map[string]bool {
+	t.Helper()
+	b, err := os.ReadFile("../readerui/start.opml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:<outline text|description)="([^"]*)"`).FindAllSubmatch(b, -1) {
+		all[string(m[1])] = true
+	}
+	return all
 }
 
 func constant(n ast.Node) (string, bool) {

@@ -66,7 +66,7 @@ func (l *Locale) Reason(text string) string {
 	if l.IsEnglish() {
 		return text
 	}
-	if found := l.words[text]; found != "" {
+	if found := l.Fault(text); found != text {
 		return found
 	}
 	parts := strings.Split(text, "; ")
@@ -110,9 +110,9 @@ func (w *reasonWriter) translate(text string) string {
 func (w *reasonWriter) length(text string) string {
 	return lengthPart.ReplaceAllStringFunc(text, func(part string) string {
 		m := lengthPart.FindStringSubmatch(part)
-		if m[2] == "days" {
+		if unit := strings.TrimSuffix(m[2], "s"); len(unit) > 2 && unit != "min" {
 			n, _ := strconv.Atoi(m[1])
-			return Quantity(n, "day", "days").In(w.lang)
+			return Quantity(n, unit, unit+"s").In(w.lang)
 		}
 		return m[1] + " " + w.lang.Words(m[2])
 	})

@@ -208,7 +208,7 @@ func (s *riverPages) listOf(ctx context.Context, st riverScope) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(f river.Followed) bool { return f.Source.Private() })
+	list = slices.DeleteFunc(list, func(f river.Followed) bool { return f.Source.Hidden() })
 	doc := &opml.Document{Head: opml.Head{Title: st.Category}}
 	for _, f := range list {
 		o := opml.Outline{Text: f.Name(), Title: f.Source.About.Title, Type: "rss", XMLURL: f.Source.URL}

@@ -239,7 +239,7 @@ func (s *followPages) addDiagnosis(ctx context.Context, f *river.Followed, v *so
 	v.Wide = true
 	v.Row.Next = feedview.NextOf(e.Next, v.Now)
 	v.Repaired, v.JSON = shell.CleanText(e.Source.About.Problem, 400), s.Explained != nil
-	v.Explain = feedview.Explain(e, v.Now)
+	v.Explain = feedview.Explain(e, v.Now, v.Lang)
 	return nil
 }
 

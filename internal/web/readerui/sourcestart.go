@@ -94,7 +94,7 @@ func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader 
 		f.Chosen = slices.Contains(chosen, f.URL)
 	}
 	if s.TestFeed != "" {
-		v.Test = &startFeed{ID: "w-test", URL: s.TestFeed, Title: "The test feed of this server", Text: "Has a new item every 15 minutes, so that you see items arrive"}
+		v.Test = &startFeed{ID: "w-test", URL: s.TestFeed, Title: v.Say("The test feed of this server"), Text: "Has a new item every 15 minutes, so that you see items arrive"}
 		mark(v.Test)
 		v.Test.Chosen = v.Test.Chosen || chosen == nil
 	}

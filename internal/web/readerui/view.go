@@ -97,7 +97,7 @@ func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 	switch {
 	case err != nil:
 		return err
-	case len(list) == 0 || !v.Own && list[0].Source.Private():
+	case len(list) == 0 || !v.Own && list[0].Source.Hidden():
 		return fault.New(fault.NotFound, "You do not follow that feed.")
 	}
 	v.Source, v.Feeds = &list[0], 1

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,6 +43,9 @@ type assets struct {
 	light, dark palette // colours of base.css
 }
 
+// commentLine matches a line of a script that is only a comment. Browsers do not load these lines.
+var commentLine = regexp.MustCompile(`(?m)^[ \t]*//.*\n`)
+
 // loadAssets returns the assets of the process. They are read-only.
 var loadAssets = sync.OnceValue(func() assets {
 	a := assets{byURL: map[string]asset{}, urls: map[string]string{}}
@@ -52,6 +56,9 @@ var loadAssets = sync.OnceValue(func() assets {
 		sum := sha256.Sum256(b)
 		ext := path.Ext(e.Name())
 		hashed := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
+		if ext == ".js" {
+			b = commentLine.ReplaceAll(b, nil)
+		}
 		a.byURL[hashed] = newAsset(ext, b, gzip.BestCompression)
 		a.urls[e.Name()] = "/static/" + hashed
 	}

@@ -2,8 +2,10 @@ package shell
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"cloudburst/internal/fault"
@@ -52,11 +54,11 @@ func FormValue(form rsscloud.Form, name string) string {
 	return ""
 }
 
-// Reason returns the text of a fault, with the time of the next try.
+// Reason returns the text of a fault, with the time of the next try unless the text has one.
 func Reason(err error) string {
 	text := Sentence(fault.Message(err))
-	if d := fault.RetryAfter(err); d > 0 {
-		text += " Try again in " + FormatDuration(max(d.Round(time.Second), time.Second)) + "."
+	if d := fault.RetryAfter(err); d > 0 && !strings.Contains(text, "ry again ") {
+		text += fmt.Sprintf(" Try again in %s.", FormatDuration(max(d.Round(time.Second), time.Second)))
 	}
 	return text
 }

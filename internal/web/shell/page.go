@@ -57,6 +57,7 @@ func newPages(l *locale.Locale) pages {
 		"script": func() template.HTML { return scriptWords(l) },
 		"say":    l.Show,
 		"reason": l.Reason,
+		"fault":  l.Fault,
 		"moment": func(m Moment) string { return m.in(l) },
 		"when":   func(m Moment) template.HTML { return m.HTML(l) },
 		"exact":  func(m Moment) string { return m.exactIn(l) },
@@ -205,7 +206,7 @@ func (s *Shell) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	status, heading := StatusOf(err)
 	s.LogFailure(r, err, status)
 	SetRetryAfter(rw, err)
-	s.Problem(rw, r, status, heading, s.Locale(r).Words(Sentence(fault.Message(err))))
+	s.Problem(rw, r, status, heading, s.Locale(r).Fault(Sentence(fault.Message(err))))
 }
 
 // LogFailure logs an error with a status of at least 500. The client sees other errors on the page.

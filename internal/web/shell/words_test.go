@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"cloudburst/internal/fault"
 )
 
 func TestChartsAreWellFormedAndLabelled(t *testing.T) {
@@ -75,6 +77,19 @@ func TestLanguageTagIsValidatedForHTML(t *testing.T) {
 	for given, want := range map[string]string{"el": "el", "en-GB": "en-GB", "zh-Hant-TW": "", "english": "", "": "", `x"y`: "", "e1": ""} {
 		if got := PlainLanguage(given); got != want {
 			t.Errorf("%q is %q", given, got)
+		}
+	}
+}
+
+func TestReasonStatesTheTimeOfTheNextTryOnce(t *testing.T) {
+	t.Parallel()
+	for msg, want := range map[string]string{
+		"Too many pings.": "Too many pings. Try again in 50 s.",
+		"There were too many attempts. Try again in 50 seconds.":      "There were too many attempts. Try again in 50 seconds.",
+		"Too many people sign in. Please try again in a few seconds.": "Too many people sign in. Please try again in a few seconds.",
+	} {
+		if got := Reason(&fault.Error{Code: fault.TooMany, Msg: msg, RetryAfter: 50 * time.Second}); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

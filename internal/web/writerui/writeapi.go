@@ -80,7 +80,7 @@ func (s *Pages) forScript(do func(http.ResponseWriter, *http.Request, string) (e
 			status, _ = shell.StatusOf(err)
 			s.LogFailure(r, err, status)
 			shell.SetRetryAfter(rw, err)
-			a.Error = shell.Reason(err)
+			a.Error = s.Locale(r).Fault(shell.Reason(err))
 			if a.Login != "" {
 				status = http.StatusUnauthorized
 			}

@@ -38,7 +38,7 @@ function relative(then, now) {
 
 // The time of the server, if the page has it: the clock of the browser may differ. A page from a cache
 // has an old time.
-const { transferSize, responseStart } = performance.getEntriesByType("navigation")[0] ?? {};
+const { transferSize, responseStart, nextHopProtocol } = performance.getEntriesByType("navigation")[0] ?? {};
 const skew = transferSize ? document.getElementById("river")?.dataset.now - (Date.now() - performance.now() + responseStart) : 0;
 const ahead = Math.abs(skew) > 5000 ? skew : 0;
 const time = () => Date.now() + ahead;
@@ -56,6 +56,10 @@ tick();
 setInterval(() => { if (!document.hidden) tick(); }, 5000);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) tick(); });
 document.addEventListener("cloudburst:fresh", tick);
+
+// On a narrow window, the current tab can be out of sight.
+const current = document.querySelector(".section [aria-current]");
+if (current) current.parentElement.scrollLeft += current.getBoundingClientRect().right - innerWidth + 40;
 
 // If an icon cannot be loaded, the letter behind it stays visible.
 const letter = (img) => { if (img.matches?.(".tile img, .mono img")) img.remove(); };
@@ -106,3 +110,75 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
     setTimeout(() => { button.textContent = label; }, 2000);
   });
 }
+
+// A browser has six connections to a server with HTTP/1.1, and each live stream needs one. If too many
+// pages want a stream, visible pages come first, and then those used last. The others pause, and
+// receive later what they missed.
+const most = /^h[23]/.test(nextHopProtocol) ? 50 : 4;
+const me = Math.random();
+const others = new Map(); // key: another page of the browser; value: its rank
+let rank = 0;
+let stream = null;
+let source = null;
+let channel = null;
+
+function stop() {
+  source?.close();
+  source = null;
+}
+
+function update() {
+  if ([...others.values()].filter((other) => other > rank).length >= most) {
+    if (source) stream.on.pause?.();
+    return stop();
+  }
+  if (source || !channel) return;
+  const { url, on } = stream;
+  source = new EventSource(url);
+  for (const name in on) {
+    source.addEventListener(name, (event) => {
+      if (event.lastEventId) url.searchParams.set("since", event.lastEventId);
+      on[name](event);
+    });
+  }
+}
+
+function use() {
+  rank = Date.now() + Math.random() + (document.hidden ? 0 : 1e14);
+  channel?.postMessage([me, rank]);
+  update();
+}
+
+function begin() {
+  if (!stream || channel) return;
+  others.clear();
+  channel = new BroadcastChannel("live");
+  channel.onmessage = ({ data: [page, at] }) => {
+    if (at && !others.has(page)) channel.postMessage([me, rank]); // a new page knows no others
+    if (at) others.set(page, at);
+    else others.delete(page);
+    update();
+  };
+  use();
+}
+
+function end() {
+  channel?.postMessage([me, 0]);
+  channel?.close();
+  channel = null;
+  stop();
+}
+
+// Opens the live stream of this page, instead of an earlier one. on has a function for each event.
+globalThis.listen = (path, on) => {
+  end();
+  stream = path ? { url: new URL(path, location.href), on } : null;
+  begin();
+};
+
+for (const name of ["focus", "blur"]) addEventListener(name, use);
+document.addEventListener("visibilitychange", use);
+document.addEventListener("freeze", stop);
+document.addEventListener("resume", update);
+addEventListener("pagehide", end);
+addEventListener("pageshow", begin);

@@ -4,7 +4,7 @@
 const list = document.getElementById("events");
 const keep = +list?.dataset.keep || 300; // lines on the page; older ones are on other pages
 
-if (list?.dataset.stream && "EventSource" in window) {
+if (list?.dataset.stream) {
   const pill = document.getElementById("pill");
   const state = document.getElementById("live");
   const stateText = document.getElementById("live-text");
@@ -100,28 +100,27 @@ if (list?.dataset.stream && "EventSource" in window) {
     scrollTo({ top: 0 });
   });
 
-  const source = new EventSource(list.dataset.stream);
-  source.addEventListener("open", () => say(t("Live"), true));
-  source.addEventListener("error", () => {
-    say(source.readyState === EventSource.CLOSED ? t("Not live: reload the page") : t("Reconnecting"), false);
+  listen(list.dataset.stream, {
+    open: () => say(t("Live"), true),
+    pause: () => say(t("Paused"), false),
+    error: (event) => say(event.target.readyState === EventSource.CLOSED ? t("Not live: reload the page") : t("Reconnecting"), false),
+    message: (event) => {
+      if (seen.has(event.lastEventId)) return;
+      seen.add(event.lastEventId);
+      if (seen.size > 2000) seen.delete(seen.values().next().value);
+      waiting.push(event.data);
+      if (waiting.length > 2 * keep) waiting.splice(0, waiting.length - keep);
+      if (!due) {
+        due = true;
+        setTimeout(settle, 100);
+      }
+    },
+    reset: () => {
+      pill.textContent = t("Too many new events: reload the page");
+      pill.dataset.reload = "yes";
+      pill.hidden = false;
+    },
   });
-  source.addEventListener("message", (event) => {
-    if (seen.has(event.lastEventId)) return;
-    seen.add(event.lastEventId);
-    if (seen.size > 2000) seen.delete(seen.values().next().value);
-    waiting.push(event.data);
-    if (waiting.length > 2 * keep) waiting.splice(0, waiting.length - keep);
-    if (!due) {
-      due = true;
-      setTimeout(settle, 100);
-    }
-  });
-  source.addEventListener("reset", () => {
-    pill.textContent = t("Too many new events: reload the page");
-    pill.dataset.reload = "yes";
-    pill.hidden = false;
-  });
-  addEventListener("pagehide", () => source.close());
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 }
 

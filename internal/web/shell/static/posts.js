@@ -63,12 +63,7 @@ pill.onclick = () => {
   top.focus({ preventScroll: true });
 };
 
-let source = null;
-function live() {
-  source = new EventSource(list.dataset.stream);
-  source.onopen = check; // finds posts published between the page and the stream
-  source.onmessage = () => setTimeout(check, list.dataset.many ? Math.random() * 1000 : 0); // spreads the requests of many clients
-}
-addEventListener("pagehide", () => source?.close());
-addEventListener("pageshow", (event) => { if (event.persisted) live(); });
-live();
+listen(list.dataset.stream, {
+  open: check, // finds posts published between the page and the stream
+  message: () => setTimeout(check, list.dataset.many ? Math.random() * 1000 : 0), // spreads the requests of many clients
+});

@@ -159,14 +159,13 @@ function renew(old, fresh) {
 // Reports whether new items can appear without disturbing the user.
 const idle = () => scrollY < 40 && !document.hidden && getSelection().isCollapsed && !document.activeElement?.closest(".item, dialog") && !document.querySelector("dialog[open]");
 
-let source = null;
+let paused = false; // the page may have missed marks
 let waiting = new Map();
 let show = () => {};
 let settle = () => {};
 
 function live() {
-  source?.close();
-  source = null;
+  listen();
   waiting = new Map();
   settle = () => {};
   document.title = title();
@@ -216,10 +215,7 @@ function live() {
     say(text);
   };
 
-  source = new EventSource(root.dataset.stream);
-  source.onopen = () => setLive(t("Live"), true);
-  source.onerror = () => setLive(source.readyState === EventSource.CLOSED ? t("Not live: reload the page") : t("Reconnecting"), false);
-  source.onmessage = (event) => {
+  const receive = (event) => {
     const part = document.createElement("template");
     part.innerHTML = event.data; // HTML of the server, with foreign text sanitized
     const item = part.content.firstElementChild;
@@ -242,8 +238,20 @@ function live() {
     pill.dataset.reload = "yes";
     pill.hidden = false;
   };
-  source.addEventListener("reset", () => askReload(t("Too many new items: reload the page")));
-  source.addEventListener("marks", (event) => marked(JSON.parse(event.data), askReload));
+  listen(root.dataset.stream, {
+    open: () => {
+      setLive(t("Live"), true);
+      if (paused) counting ||= setTimeout(renewCounts, 1000);
+    },
+    pause: () => {
+      setLive(t("Paused"), false);
+      paused = true;
+    },
+    error: (event) => setLive(event.target.readyState === EventSource.CLOSED ? t("Not live: reload the page") : t("Reconnecting"), false),
+    message: receive,
+    reset: () => askReload(t("Too many new items: reload the page")),
+    marks: (event) => marked(JSON.parse(event.data), askReload),
+  });
 }
 
 // Shows the marks that another page, browser or app of the user set.
@@ -264,8 +272,9 @@ function marked({ ids, read, starred }, askReload) {
 async function renewCounts() {
   counting = 0;
   const all = readAll(document);
-  if (!all && !byId("river")?.matches("[data-counts]")) return;
+  if (!all && !paused && !byId("river")?.matches("[data-counts]")) return;
   const page = await load(byId("river").dataset.plain);
+  if (paused) copyMarks(page);
   if (all) {
     const later = [...items(), ...waiting.values()].filter((item) => item.dataset.at > +all.elements.to.value && item.querySelector(".readmark[name=read]"));
     offerAll(all, (readAll(page) ? allUnread(readAll(page)) : 0) - later.length);
@@ -273,6 +282,20 @@ async function renewCounts() {
   const fresh = page.querySelectorAll("#feedlist a");
   const links = document.querySelectorAll("#feedlist a");
   if (fresh.length === links.length) links.forEach((link, i) => link.replaceWith(fresh[i]));
+}
+
+// Copies the marks of a page. A page of all unread items lacks those that were marked read.
+function copyMarks(page) {
+  paused = false;
+  const unread = byId("river").dataset.unread !== undefined && !page.getElementById("older");
+  for (const item of [...items(), ...waiting.values()]) {
+    const same = page.getElementById(item.id);
+    for (const button of item.querySelectorAll(".readmark, .star")) {
+      const other = same?.querySelector(button.matches(".star") ? ".star" : ".readmark");
+      if (other) setMark(button, other.name.startsWith("un"));
+      else if (!same && unread && button.matches(".readmark")) setMark(button, true);
+    }
+  }
 }
 
 // The form that marks all items read counts the items that the server had when it made the page.
@@ -442,7 +465,6 @@ document.addEventListener("load", (event) => fit(event.target), true);
 document.addEventListener("error", (event) => fit(event.target, true), true);
 for (const img of document.images) if (img.complete) fit(img, !img.naturalWidth);
 document.addEventListener("cloudburst:river", live); // another river was loaded into this page
-addEventListener("pagehide", () => source?.close());
 addEventListener("pageshow", (event) => { if (event.persisted && byId("river")?.dataset.stream) location.reload(); });
 live();
 

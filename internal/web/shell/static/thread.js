@@ -65,14 +65,9 @@ async function check() {
   }
 }
 
-let source = null;
-function live() {
-  source = new EventSource(thread.dataset.stream);
-  source.onopen = check; // finds replies between the page and the stream
-  source.onmessage = () => setTimeout(check, Math.random() * 200); // spreads the requests of many clients
-}
 if (thread) {
-  addEventListener("pagehide", () => source?.close());
-  addEventListener("pageshow", (event) => { if (event.persisted) live(); });
-  live();
+  listen(thread.dataset.stream, {
+    open: check, // finds replies between the page and the stream
+    message: () => setTimeout(check, Math.random() * 200), // spreads the requests of many clients
+  });
 }
