@@ -147,7 +147,12 @@ func TestBlockedHostsAndNetworksAreParsed(t *testing.T) {
 		"[2001:db8::1]:80":                   {admin.BlockNetwork, "2001:db8::1/128"},
 		"example.org:8080":                   {admin.BlockHost, "example.org"},
 		"https://Example.org/feed.xml?a=b#c": {admin.BlockTopic, "https://example.org/feed.xml?a=b"},
-		"HTTP://u@example.org.:80/./a//%62?": {admin.BlockTopic, "http://example.org/a/b"},
+		"HTTP://u@example.org.:80/./a//%62?": {admin.BlockTopic, "http://example.org/a//b"},
+		"https://example.org/./":             {admin.BlockHost, "example.org"},
+		"https://example.org/a/%2E%2e/":      {admin.BlockHost, "example.org"},
+		"https://example.org/a%2fb;%3b[":     {admin.BlockTopic, "https://example.org/a%2Fb;%3B%5B"},
+		"https://example.org/é%2fb/.":        {admin.BlockTopic, "https://example.org/%C3%A9%2Fb/"},
+		"https://a.example/w/http://b.c/f":   {admin.BlockTopic, "https://a.example/w/http://b.c/f"},
 	} {
 		kind, value, err := admin.ParseBlock(text)
 		if err != nil || kind != want[0] || value != want[1] {
@@ -167,7 +172,7 @@ func TestNewBlockAppliesImmediately(t *testing.T) {
 	if a.BlocksURL("https://example.org/") {
 		t.Error("a host is blocked without a block")
 	}
-	for _, text := range []string{"example.org", "192.0.2.0/24", "https://example.com/feed.xml"} {
+	for _, text := range []string{"example.org", "192.0.2.0/24", "https://example.com/feed.xml", "https://example.com/a%2Fb.xml"} {
 		_, err := a.AddBlock(t.Context(), alice, text, "spam")
 		must(t, err)
 	}
@@ -184,6 +189,8 @@ func TestNewBlockAppliesImmediately(t *testing.T) {
 		"https://example.com//./feed.xml?":  true,
 		"https://example.com/a/../feed.xml": true,
 		"https://example.com/%66eed.xml":    true,
+		"https://example.com/a%2fb.xml":     true,
+		"https://example.com/a/b.xml":       false,
 		"https://example.com/feed.xml/":     false,
 		"https://example.com/feed.xml?a=b":  false,
 		"https://example.com:8443/feed.xml": false,
@@ -226,6 +233,49 @@ func TestStoredBlockAppliesInAllSpellings(t *testing.T) {
 	}
 	if len(m.blocks) != 0 || len(a.Blocks()) != 0 {
 		t.Errorf("%+v remain", m.blocks)
+	}
+}
+
+func TestBlockIsRemovedAndReplacedInAllSpellings(t *testing.T) {
+	t.Parallel()
+	host, network := admin.Block{Kind: admin.BlockHost, Value: "127.0.0.1"}, admin.Block{Kind: admin.BlockNetwork, Value: "127.0.0.1/32"}
+	topic, old := admin.Block{Kind: admin.BlockTopic, Value: "http://example.com/f"}, admin.Block{Kind: admin.BlockTopic, Value: "http://example.com:80/./f"}
+	for _, c := range []struct {
+		stored, removed admin.Block
+		raw             string
+	}{
+		{host, network, "http://127.0.0.1/"},
+		{old, topic, "http://example.com/f"},
+		{topic, old, "http://example.com/f"},
+	} {
+		c.removed.Reason = "spam"
+		m := &memory{blocks: []admin.Block{c.stored, c.removed, {Kind: admin.BlockHost, Value: "other.example"}}}
+		a := &admin.Admin{Store: m}
+		must(t, a.Load(t.Context()))
+		_, err := a.RemoveBlock(t.Context(), alice, c.removed.Kind, c.removed.Value)
+		must(t, err)
+		if a.BlocksURL(c.raw) || len(m.blocks) != 1 {
+			t.Errorf("after removing %s: %+v", c.removed.Value, m.blocks)
+		}
+		m.blocks = []admin.Block{c.stored}
+		if c.stored == topic {
+			continue
+		}
+		b, err := a.AddBlock(t.Context(), alice, c.raw, "new")
+		must(t, err)
+		if !a.BlocksURL(c.raw) || len(m.blocks) != 1 || m.blocks[0] != b {
+			t.Errorf("after adding %s: %+v", c.raw, m.blocks)
+		}
+	}
+}
+
+// An earlier version stored the URL of a start page as a topic.
+func TestStoredTopicBlocksNoHost(t *testing.T) {
+	t.Parallel()
+	a := &admin.Admin{Store: &memory{blocks: []admin.Block{{Kind: admin.BlockTopic, Value: "http://example.com/"}}}}
+	must(t, a.Load(t.Context()))
+	if !a.BlocksURL("http://example.com/./") || a.BlocksURL("http://example.com/feed.xml") {
+		t.Error("the block of a start page does not apply, or applies to the host")
 	}
 }
 

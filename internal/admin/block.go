@@ -1,10 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/netip"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ func ParseBlock(given string) (kind, value string, err error) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(given) > 2048 {
 			return "", "", invalid()
 		}
-		if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		if topicPath(*u) != "/" || u.RawQuery != "" {
 			return BlockTopic, topicKey(*u), nil
 		}
 		if _, err := netip.ParseAddr(u.Hostname()); err == nil {
@@ -96,12 +97,9 @@ func ParseBlock(given string) (kind, value string, err error) {
 //
 // spec:cloudburst#block-spellings
 func topicKey(u url.URL) string {
-	u.Fragment, u.User, u.ForceQuery, u.RawPath = "", nil, false, ""
-	cleaned := path.Clean("/" + u.Path)
-	if strings.HasSuffix(u.Path, "/") && cleaned != "/" {
-		cleaned += "/"
-	}
-	u.Path = cleaned
+	u.Fragment, u.User, u.ForceQuery = "", nil, false
+	u.RawPath = topicPath(u)
+	u.Path, _ = url.PathUnescape(u.RawPath) // topicPath writes valid escapes only
 	key := u.String()
 	if usual := href.UsualSpelling(key); usual != "" {
 		return usual
@@ -109,19 +107,77 @@ func topicKey(u url.URL) string {
 	return key
 }
 
-// canonical returns the kind and the value that ParseBlock returns now. An earlier version may have
-// stored another spelling, or an IP address as a host.
+// topicPath returns the escaped path of a URL without dot segments, and with one slash at its start.
+// It escapes only what it must, but keeps the escapes of reserved characters, and slashes within the
+// path: "a%2Fb", "a/b" and "a//b" may be different feeds.
+func topicPath(u url.URL) string {
+	segments := strings.Split(usualEscapes(cmp.Or(u.RawPath, u.EscapedPath())), "/")
+	var kept []string
+	for i, s := range segments {
+		dots := s == "." || s == ".."
+		if s == ".." && len(kept) > 0 {
+			kept = kept[:len(kept)-1]
+		}
+		if dots && i == len(segments)-1 {
+			s, dots = "", false
+		}
+		if !dots {
+			kept = append(kept, s)
+		}
+	}
+	return "/" + strings.TrimLeft(strings.Join(kept, "/"), "/")
+}
+
+// usualEscapes decodes the escapes of unreserved characters, and escapes characters that no path may
+// contain.
+func usualEscapes(path string) string {
+	const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		c, literal := path[i], unreserved+"!$&'()*+,;=:@/"
+		if c == '%' && i+2 < len(path) {
+			if decoded, err := url.PathUnescape(path[i : i+3]); err == nil {
+				c, literal = decoded[0], unreserved
+				i += 2
+			}
+		}
+		if strings.IndexByte(literal, c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// canonical returns the kind and the value that are in force. An earlier version may have stored
+// another spelling, or an IP address as a host.
 func (b Block) canonical() (kind, value string) {
+	if b.Kind == BlockTopic {
+		if u, err := url.Parse(b.Value); err == nil {
+			return BlockTopic, topicKey(*u)
+		}
+		return b.Kind, b.Value
+	}
 	kind, value, err := ParseBlock(b.Value)
-	if err != nil {
+	if err != nil || kind != b.Kind && (b.Kind != BlockHost || kind != BlockNetwork) {
 		return b.Kind, b.Value
 	}
 	return kind, value
 }
 
+// spellings lists the stored blocks that have a canonical form.
+func (a *Admin) spellings(ctx context.Context, kind, value string) ([]Block, error) {
+	all, err := a.Store.Blocks(ctx)
+	return slices.DeleteFunc(all, func(b Block) bool {
+		k, v := b.canonical()
+		return k != kind || v != value
+	}), err
+}
+
 // AddBlock blocks a host, network or topic: at once on this node, and on other nodes at their next
-// Load. fault.Invalid: the value or the reason is not valid; fault.TooMany: there are too many
-// blocks.
+// Load. The block replaces those of other spellings. fault.Invalid: the value or the reason is not
+// valid; fault.TooMany: there are too many blocks.
 func (a *Admin) AddBlock(ctx context.Context, by Actor, given, reason string) (Block, error) {
 	kind, value, err := ParseBlock(given)
 	if err != nil {
@@ -139,25 +195,42 @@ func (a *Admin) AddBlock(ctx context.Context, by Actor, given, reason string) (B
 		if err := a.Store.PutBlock(ctx, b); err != nil {
 			return err
 		}
+		same, err := a.spellings(ctx, kind, value)
+		if err != nil {
+			return err
+		}
+		for _, old := range same {
+			if old.Kind == kind && old.Value == value {
+				continue
+			}
+			if _, err := a.Store.RemoveBlock(ctx, old.Kind, old.Value); err != nil && fault.CodeOf(err) != fault.NotFound {
+				return err
+			}
+		}
 		return a.loadBlocks(ctx)
 	})
 }
 
-// RemoveBlock removes a block at once. It returns the block, so that the caller can add it again.
-// fault.NotFound: the block does not exist.
+// RemoveBlock removes a block, in all its spellings, at once. It returns the block, so that the caller
+// can add it again. fault.NotFound: the block does not exist.
 func (a *Admin) RemoveBlock(ctx context.Context, by Actor, kind, value string) (b Block, err error) {
-	all := a.Blocks()
-	if !slices.ContainsFunc(all, func(b Block) bool { return b.Kind == kind && b.Value == value }) {
-		for _, b := range all {
-			if k, v := b.canonical(); k == kind && v == value {
-				kind, value = b.Kind, b.Value
-				break
-			}
-		}
-	}
+	kind, value = Block{Kind: kind, Value: value}.canonical()
 	err = a.Do(ctx, by, BlockRemove, value, "", func() error {
-		if b, err = a.Store.RemoveBlock(ctx, kind, value); err != nil {
+		same, err := a.spellings(ctx, kind, value)
+		if err != nil {
 			return err
+		}
+		if len(same) == 0 {
+			same = []Block{{Kind: kind, Value: value}} // the store returns the error
+		}
+		for _, old := range same {
+			removed, err := a.Store.RemoveBlock(ctx, old.Kind, old.Value)
+			if err != nil {
+				return err
+			}
+			if b.Kind == "" || removed.Value == value {
+				b = removed
+			}
 		}
 		return a.loadBlocks(ctx)
 	})
