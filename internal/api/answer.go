@@ -18,7 +18,7 @@ func (s *Server) answer(handle func(http.ResponseWriter, *http.Request) error) h
 			return
 		}
 		status := exchange.Status(fault.CodeOf(err))
-		if status >= 500 {
+		if status >= 500 && status != http.StatusNotImplemented {
 			s.Log.Error("an API request of the operator failed", "method", r.Method, "path", r.URL.Path, "err", err)
 		}
 		exchange.WriteError(w, status, err)

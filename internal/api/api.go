@@ -110,8 +110,10 @@ type Options struct {
 	Hosts     []string         // accepted names in the Host header, in addition to localhost and IP addresses
 	Now       func() time.Time // clock; nil: time.Now
 	Temp      string           // folder for uploads that are being checked; "": the system's temporary folder
-	// BackupKey copies the key for readers' secrets to the folder of a backup and returns the name
-	// of the copy; nil: no key file exists. BackedUp is called after each backup; nil: not called.
+	// CheckKey returns an error if the key for readers' secrets cannot be copied, and nothing is
+	// written then. BackupKey copies it to the folder of a backup and returns the name of the copy.
+	// nil: no key file exists. BackedUp is called after each backup; nil: not called.
+	CheckKey  func() error
 	BackupKey func(backup string) (copied string, err error)
 	BackedUp  func(file string, size int64, now time.Time)
 	// Doctor checks the installation; nil: not supported.

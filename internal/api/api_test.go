@@ -3,7 +3,9 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -341,6 +343,33 @@ func TestBackupIsWrittenToTheGivenFile(t *testing.T) {
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != "copy" {
 		t.Error(string(got), err)
+	}
+}
+
+func TestBackupWithAnUnknownKeyWritesNothing(t *testing.T) {
+	t.Parallel()
+	unknown := func() error { return fault.New(fault.Unsupported, "The key is not known here.") }
+	copied := func(string) (string, error) {
+		t.Error("the key was copied")
+		return "", nil
+	}
+	for _, o := range []Options{{}, {CheckKey: unknown, BackupKey: copied}} {
+		var log strings.Builder
+		h := newFakeHub()
+		o.Hub, o.Store, o.Now, o.Log = h, store{h}, start, slog.New(slog.NewTextHandler(&log, nil))
+		srv := httptest.NewServer(New(o).Handler())
+		defer srv.Close()
+		dir := t.TempDir()
+		_, err := (&client.Client{Base: srv.URL}).BackupTo(t.Context(), client.BackupOptions{Folder: dir, Keep: 1, WithKey: true})
+		if err == nil || !strings.Contains(err.Error(), "key") {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("%v, %v", left, err)
+		}
+		if log.Len() != 0 {
+			t.Errorf("a rejected request is logged: %s", log.String())
+		}
 	}
 }
 

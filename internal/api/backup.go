@@ -15,6 +15,14 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	if err := exchange.ReadJSON(w, r, &in); err != nil {
 		return err
 	}
+	if in.WithKey {
+		if s.CheckKey == nil {
+			return fault.New(fault.Unsupported, "No backup was written: this server has no file with the key of the readers' secrets.")
+		}
+		if err := s.CheckKey(); err != nil {
+			return err
+		}
+	}
 	now := s.Now()
 	file, err := admin.NewBackupFile(in.File, in.Folder, in.Keep, now)
 	if err != nil {
@@ -29,9 +37,6 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := client.Backup{File: file, Size: info.Size()}
 	if in.WithKey {
-		if s.BackupKey == nil {
-			return fault.New(fault.Unsupported, "The backup %s is written. It has no key file, because the key is in the setting accounts.secret-key: back up that setting too.", file)
-		}
 		if out.Key, err = s.BackupKey(file); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/api"
+	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store"
 )
@@ -27,14 +28,13 @@ type lastBackup struct {
 
 // operating adds the options for managing the installation to the operator's API.
 func (a *App) operating(st store.Store, o api.Options) api.Options {
-	if a.cfg.Accounts.SecretKey == "" {
-		o.BackupKey = func(backup string) (string, error) {
-			if a.accounts.Key == nil {
-				return "", fault.New(fault.Unsupported, "The backup %s is written, but without the key of the readers' secrets, which is not known here: name the data folder of a server with --data.", backup)
-			}
-			return store.BackupKey(a.cfg.Data, backup)
+	o.CheckKey = func() error {
+		if a.accounts.Key == nil {
+			return fault.New(fault.Unsupported, "No backup was written: the key of the readers' secrets is not known here. Name the data folder of a server with --data.")
 		}
+		return CheckKeyFile(a.cfg)
 	}
+	o.BackupKey = func(backup string) (string, error) { return store.BackupKey(a.cfg.Data, backup) }
 	o.BackedUp = a.backedUp
 	if e, ok := st.(examiner); ok {
 		o.Doctor = func(ctx context.Context) (client.Installation, error) { return examination{a}.installation(ctx, e) }
@@ -42,14 +42,33 @@ func (a *App) operating(st store.Store, o api.Options) api.Options {
 	return o
 }
 
-// backedUp records a backup in backupFile. If this fails, the backup is still valid.
-func (a *App) backedUp(file string, size int64, now time.Time) {
-	name := filepath.Join(a.cfg.Data, backupFile)
-	text, err := json.Marshal(lastBackup{file, size, now.UTC()})
-	if err == nil {
-		_ = os.Remove(name) // if this fails, WriteNew returns the error
-		err = store.WriteNew(name, append(text, '\n'))
+// CheckKeyFile returns an error if the data folder has no key of the readers' secrets that could be
+// copied next to a backup.
+func CheckKeyFile(cfg config.Config) error {
+	if cfg.Accounts.SecretKey != "" {
+		return fault.New(fault.Unsupported, "No backup was written: the key of the readers' secrets is in the setting accounts.secret-key, not in a file. Back up that setting too, and make the backup without the key.")
 	}
+	name := filepath.Join(cfg.Data, store.KeyFile)
+	if _, err := os.ReadFile(name); err != nil {
+		return fault.Wrap(fault.Unavailable, err, "No backup was written: the key of the readers' secrets cannot be read from %s. Put the file back, or make the backup without the key.", name)
+	}
+	return nil
+}
+
+// RecordBackup records a backup in a data folder, where doctor finds it.
+func RecordBackup(dir, file string, size int64, now time.Time) error {
+	name := filepath.Join(dir, backupFile)
+	text, err := json.Marshal(lastBackup{file, size, now.UTC()})
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(name) // if this fails, WriteNew returns the error
+	return store.WriteNew(name, append(text, '\n'))
+}
+
+// backedUp records a backup. If this fails, the backup is still valid.
+func (a *App) backedUp(file string, size int64, now time.Time) {
+	err := RecordBackup(a.cfg.Data, file, size, now)
 	if err != nil && !(a.command && errors.Is(err, fs.ErrNotExist)) { // a command does not create the folder
 		a.log.Warn("cannot record the time of a backup", "err", err)
 	}

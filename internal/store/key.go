@@ -23,7 +23,7 @@ func BackupKey(dir, file string) (string, error) {
 		return "", nil
 	}
 	if err == nil {
-		err = WriteNew(file+KeySuffix, key)
+		err = writeNew(file+KeySuffix, key, func(*os.File) {}) // not for the owner of the folder
 	}
 	if err != nil {
 		return "", fault.Wrap(fault.Unavailable, err, "The key %s could not be copied next to the backup.", filepath.Join(dir, KeyFile))
@@ -79,13 +79,15 @@ func copyKey(from, dir string) (string, error) {
 
 // WriteNew writes a file (0600) atomically; the file must not exist yet (fs.ErrExist). If this
 // process is root, the file gets the owner of its folder.
-func WriteNew(name string, text []byte) (err error) {
+func WriteNew(name string, text []byte) error { return writeNew(name, text, sqlite.KeepOwner) }
+
+func writeNew(name string, text []byte, own func(*os.File)) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+"-*") // 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
-	sqlite.KeepOwner(f)
+	own(f)
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err

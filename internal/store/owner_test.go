@@ -85,3 +85,22 @@ func TestRootGivesAwayNoFileBehindASymbolicLink(t *testing.T) {
 		t.Errorf("%+v, %v", info, err)
 	}
 }
+
+func TestKeyNextToABackupIsNotForTheOwnerOfItsFolder(t *testing.T) {
+	t.Parallel()
+	data, to := t.TempDir(), foreignFolder(t)
+	if err := os.WriteFile(filepath.Join(data, store.KeyFile), []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	name, err := store.BackupKey(data, filepath.Join(to, "x.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := info.Sys().(*syscall.Stat_t); s.Uid != 0 || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key belongs to %d and has the mode %s", s.Uid, info.Mode())
+	}
+}

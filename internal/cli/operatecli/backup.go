@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/admin"
+	"cloudburst/internal/app"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/store"
@@ -95,7 +96,13 @@ func (p *commands) backupUnopened(c *cobra.Command, o client.BackupOptions, caus
 	if e.Config.Database != "" {
 		return b, cause
 	}
-	if b.File, err = admin.NewBackupFile(o.File, o.Folder, o.Keep, time.Now()); err != nil {
+	if o.WithKey {
+		if err = app.CheckKeyFile(e.Config); err != nil {
+			return b, err
+		}
+	}
+	now := time.Now()
+	if b.File, err = admin.NewBackupFile(o.File, o.Folder, o.Keep, now); err != nil {
 		return b, err
 	}
 	if err = store.BackupFolder(c.Context(), e.Config.Data, b.File); err != nil {
@@ -107,10 +114,13 @@ func (p *commands) backupUnopened(c *cobra.Command, o client.BackupOptions, caus
 		return b, err
 	}
 	b.Size = info.Size()
-	if o.WithKey && e.Config.Accounts.SecretKey == "" {
+	if o.WithKey {
 		if b.Key, err = store.BackupKey(e.Config.Data, b.File); err != nil {
 			return b, err
 		}
+	}
+	if failed := app.RecordBackup(e.Config.Data, b.File, b.Size, now); failed != nil {
+		fmt.Fprintf(p.Err, "The backup could not be recorded for \"cloudburst doctor\": %s\n", shell.Clean(failed.Error()))
 	}
 	if o.Keep > 0 {
 		b.Removed, err = admin.RemoveOldBackups(o.Folder, b.File, o.Keep)

@@ -48,6 +48,9 @@ func TestBackupCopiesAFolderWithTheSchemaOfAnotherVersion(t *testing.T) {
 	if key, err := os.ReadFile(file + store.KeySuffix); err != nil || string(key) != "the key\n" {
 		t.Errorf("%q, %v", key, err)
 	}
+	if b, err := os.ReadFile(filepath.Join(dir, "backup.json")); err != nil || !strings.Contains(string(b), file) {
+		t.Errorf("the backup is not recorded: %s, %v", b, err)
+	}
 	old := filepath.Join(folder, "cloudburst-20200101T000000Z.db")
 	if err := os.WriteFile(old, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -57,6 +60,16 @@ func TestBackupCopiesAFolderWithTheSchemaOfAnotherVersion(t *testing.T) {
 	}
 	if code := run("--data", dir, "--database", "postgres://u@127.0.0.1:1/d", "--server", "", file+"2"); code != shell.ExitFailure || !strings.Contains(errs.String(), "has schema 1") {
 		t.Errorf("of PostgreSQL: exit code %d: %s%s", code, out.String(), errs.String())
+	}
+	if err := os.Remove(filepath.Join(dir, store.KeyFile)); err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "keyless.db")
+	if code := run("--data", dir, file); code != shell.ExitFailure || !strings.Contains(errs.String(), store.KeyFile) {
+		t.Errorf("without a key: exit code %d: %s%s", code, out.String(), errs.String())
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a backup without the key was written")
 	}
 }
 

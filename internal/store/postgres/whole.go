@@ -154,7 +154,7 @@ func (w *Whole) read(ctx context.Context, url string) error {
 	if err := tx.QueryRowContext(ctx, `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`).Scan(&have); err != nil {
 		return err
 	}
-	return sqldb.IsNewest(have, redact(url))
+	return sqldb.IsNewest(have, redact(url), sqldb.UpdateByStart)
 }
 
 // state describes which tables of the program a database has.

@@ -53,9 +53,12 @@ func SchemaOf(ctx context.Context, db *sql.DB) (version int64, err error) {
 	return version, err
 }
 
+// UpdateByStart is the instruction for updating an older schema of a database that a server can open.
+const UpdateByStart = "start this cloudburst on it once, which updates the schema, and try again"
+
 // IsNewest returns a fault.Conflict if the schema version have is not the one that this program
-// works with. where names the database in the error.
-func IsNewest(have int64, where string) error {
+// works with. The error names the database with where, and how to update an older schema.
+func IsNewest(have int64, where, update string) error {
 	newest, err := Newest()
 	switch {
 	case err != nil:
@@ -63,7 +66,7 @@ func IsNewest(have int64, where string) error {
 	case have > newest:
 		return fault.New(fault.Conflict, "The database %s has schema %d, but this program supports only up to %d: a newer cloudburst wrote it. Use that version.", where, have, newest)
 	case have < newest:
-		return fault.New(fault.Conflict, "The database %s has schema %d, but this program requires %d: start this cloudburst on it once, which updates the schema, and try again.", where, have, newest)
+		return fault.New(fault.Conflict, "The database %s has schema %d, but this program requires %d: %s.", where, have, newest, update)
 	}
 	return nil
 }

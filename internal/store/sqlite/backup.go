@@ -63,7 +63,7 @@ func WriteCopy(ctx context.Context, file string, write func(part string) error) 
 		err = publish(part, file)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The backup to %s failed; the incomplete file was removed.", file)
+		return fault.Wrap(fault.Unavailable, err, "The backup to %s failed; no incomplete file remains.", file)
 	}
 	return nil
 }

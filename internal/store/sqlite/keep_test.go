@@ -55,6 +55,12 @@ func TestBackupOfAFolderKeepsItsSchema(t *testing.T) {
 	if err != nil || e.Schema != 1 || e.SHA256 == "" {
 		t.Fatalf("%+v, %v", e, err)
 	}
+	if _, err := OpenCopy(t.Context(), file); err == nil || !strings.Contains(err.Error(), "restore it to a data folder") {
+		t.Error(err)
+	}
+	if err := BackupFolder(t.Context(), dir, filepath.Join(t.TempDir(), "gone", "copy.db")); err == nil || strings.Contains(err.Error(), "was removed") {
+		t.Error(err)
+	}
 	restored := t.TempDir()
 	if _, err := Restore(t.Context(), file, restored, false, moment()); err != nil {
 		t.Fatal(err)

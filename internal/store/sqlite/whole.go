@@ -36,7 +36,7 @@ func OpenWhole(ctx context.Context, dir string) (*Whole, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.read(ctx); err != nil {
+	if err := w.read(ctx, sqldb.UpdateByStart); err != nil {
 		return nil, errors.Join(openFault(err, dir), w.Close())
 	}
 	return w, nil
@@ -67,20 +67,24 @@ func openFolder(ctx context.Context, dir string) (*Whole, error) {
 // has verified the file with [Examine], and no process writes to it.
 func OpenCopy(ctx context.Context, file string) (*Whole, error) {
 	w := &Whole{file: file, db: pool(file, frozen, 1, 0)}
-	if err := w.read(ctx); err != nil {
+	if err := w.read(ctx, updateCopy); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
 }
 
-// read prepares w for reading if its schema is the newest.
-func (w *Whole) read(ctx context.Context) error {
+// updateCopy is the instruction for updating the older schema of a backup.
+const updateCopy = "restore it to a data folder, start the server on it, then use \"cloudburst migrate\""
+
+// read prepares w for reading if its schema is the newest. The error names update, see
+// [sqldb.IsNewest].
+func (w *Whole) read(ctx context.Context, update string) error {
 	w.Whole = sqldb.Whole{Dialect: sqldb.SQLite(), Rows: w.db}
 	have, err := schemaOf(ctx, w.db)
 	if err != nil {
 		return err
 	}
-	return sqldb.IsNewest(have, w.file)
+	return sqldb.IsNewest(have, w.file, update)
 }
 
 // Create creates an empty database with the newest schema in a file that must not exist yet.
