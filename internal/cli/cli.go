@@ -39,7 +39,8 @@ func RunProcess(s *shell.Shell, run func(ctx context.Context, s *shell.Shell, ar
 	}
 	go func() {
 		<-signals
-		signal.Stop(signals) // stop before the context is canceled, so that a second signal ends the process at once
+		signal.Ignore(syscall.SIGHUP) // the end of a terminal sends several
+		signal.Stop(signals)          // stop before the context is canceled, so that a second signal ends the process at once
 		cancel()
 	}()
 	return run(ctx, s, os.Args[1:])

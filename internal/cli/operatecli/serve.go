@@ -17,8 +17,8 @@ func (p *commands) serve() *cobra.Command {
 		Use:   "serve",
 		Short: "Start the server",
 		Long: `Starts the server. SIGINT, SIGTERM or SIGHUP stops it; requests and deliveries
-in progress then have up to 10 seconds to finish. A second signal stops the server
-at once; the next start repeats unfinished deliveries.
+in progress then have up to 10 seconds to finish. A second SIGINT or SIGTERM stops
+the server at once; the next start repeats unfinished deliveries.
 
 At startup the server prints the URL of its pages and the <cloud> element for
 feeds. The admin listener (--admin.listen) serves the JSON API, metrics and
