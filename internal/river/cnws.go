@@ -2,8 +2,10 @@ package river
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"cloudburst/feed/polling"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/item"
 	"cloudburst/internal/river/location"
@@ -38,12 +40,13 @@ func (r *River) SetCNWS(ctx context.Context, user string, source int64, hub stri
 		if hub != "" {
 			s.PushEndpoints = append(s.PushEndpoints, PushEndpoint{Protocol: cnws, Hub: item.WebURL(hub)})
 		}
+		s.State.Push = polling.Push{} // polled as without a hub until the next check, which asks the hubs
 		return nil
 	})
 	if err != nil {
 		return Followed{}, err
 	}
-	if err := r.Push.Follow(ctx, s.originalURL(), s.Topic, s.PushEndpoints); err != nil {
+	if err := errors.Join(r.Push.Follow(ctx, s.originalURL(), s.Topic, s.PushEndpoints), editor{r}.replan(ctx, source)); err != nil {
 		return Followed{}, err
 	}
 	return r.findFollowed(ctx, user, source)

@@ -412,6 +412,9 @@ func TestCNWSHubSetByAUserIsKept(t *testing.T) {
 		if d := cmp.Diff(feedEndpoints(), w.push.follows[feedURL]); d != "" {
 			t.Error(d)
 		}
+		if s := w.source(feedURL); !s.State.Push.Since.IsZero() || s.NextAt.After(time.Now().Add(2*time.Hour)) {
+			t.Errorf("without the hub, the feed is read at %v: %+v", s.NextAt, s.State.Push)
+		}
 	})
 }
 
