@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/event"
@@ -43,7 +42,10 @@ func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	if about := got.About; found && about != nil {
 		got.About = func() hub.About {
 			a := about()
-			a.Self, _, _ = strings.Cut(cmp.Or(href.UsualSpelling(f.URL), f.URL), "?") // then a ping reaches the subscribers of all spellings
+			// Then a ping reaches the subscribers of all spellings. u has the path without escapes.
+			if self, err := url.Parse(cmp.Or(href.UsualSpelling(f.URL), f.URL)); err == nil {
+				a.Self = self.Scheme + "://" + self.Host + (&url.URL{Path: u.Path}).EscapedPath()
+			}
 			return a
 		}
 	}

@@ -52,6 +52,7 @@ func TestSavedFeedReachesSubscribersOfAllSpellingsOfItsURLs(t *testing.T) {
 	feeds := []string{
 		r.base + "/alice/feed.atom?x=1", r.base + "/alice/feed.json?x=1", r.byName("LOCALHOST", "/alice/feed.xml"),
 		r.byName("localhost", "/alice/feed.atom?x=2"), strings.Replace(r.base, "http", "HTTP", 1) + "/alice/feed.json",
+		r.base + "/%61lice/rss.xml", r.base + "/alice/%66eed.atom?x=3",
 	}
 	for i := range 15 {
 		feeds = append(feeds, fmt.Sprint(r.base, "/alice/rss.xml?u=", i), r.byName("localhost", fmt.Sprint("/alice/rss.xml?u=", i)))
