@@ -78,6 +78,7 @@ func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a ups
 func (u *UpstreamClient) notifyModes(f upstream.Follow) []notifyMode {
 	named := knownByName(u.PublicURL())
 	procedural := f.Wire == rsscloud.XMLRPC || f.Wire == rsscloud.SOAP
+	either := !isLocal(u.PublicURL()) && !strings.HasPrefix(u.PublicURL(), "https:") // only a name can have a certificate
 	var list []notifyMode
 	add := func(protocol string, named bool) {
 		if w := (notifyMode{protocol, named}); !slices.Contains(list, w) {
@@ -89,14 +90,17 @@ func (u *UpstreamClient) notifyModes(f upstream.Follow) []notifyMode {
 		// Only a host name can have a certificate, so use the name if the public URL has https.
 		add(f.Wire, named && strings.HasPrefix(u.PublicURL(), "https:"))
 		add(f.Wire, false)
-		add(f.Wire, named)
+		add(f.Wire, named || either)
 	case procedural:
 		add(f.Wire, named)
 		add(f.Wire, false)
+		if either {
+			add(f.Wire, !named)
+		}
 		add(rsscloud.HTTPPost, named)
 	default:
 		add(rsscloud.HTTPPost, named)
-		if !isLocal(u.PublicURL()) && !strings.HasPrefix(u.PublicURL(), "https:") { // only a name can have a certificate
+		if either {
 			add(rsscloud.HTTPPost, !named)
 		}
 	}

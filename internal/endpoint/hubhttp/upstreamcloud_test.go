@@ -59,6 +59,8 @@ func TestRSSCloudProtocolsAreTriedInOrder(t *testing.T) {
 	call := rsscloud.Registration{Procedure: "rssCloud.notify", Port: 80, Path: "/notify/RPC2", Protocol: rsscloud.XMLRPC, URLs: []string{feed}, Domain: "me.example"}
 	five := call
 	five.Domain = ""
+	address := call
+	address.Domain = "192.0.2.1"
 	secure, bare := call, five
 	secure.Port, bare.Port = 443, 443
 	each := func(rsscloud.Registration) bool { return true }
@@ -78,7 +80,8 @@ func TestRSSCloudProtocolsAreTriedInOrder(t *testing.T) {
 		"interface of 2003":                        {old, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{five}, "xml-rpc"},
 		"interface of 2003, with domain":           {old, "http://me.example", "", func(g rsscloud.Registration) bool { return g.Domain != "" }, []rsscloud.Registration{five, call}, "xml-rpc domain"},
 		"interface of 2003, over TLS":              {old, "https://me.example", "", func(g rsscloud.Registration) bool { return g.Domain == "" }, []rsscloud.Registration{secure, bare}, "xml-rpc"},
-		"interface of 2003, no host name":          {old, "http://192.0.2.1", "", none, []rsscloud.Registration{five}, ""},
+		"interface of 2003, no host name":          {old, "http://192.0.2.1", "", none, []rsscloud.Registration{five, address}, ""},
+		"interface of 2009, no host name":          {newer, "http://192.0.2.1", "", func(g rsscloud.Registration) bool { return g.Domain != "" }, []rsscloud.Registration{five, address}, "xml-rpc domain"},
 		"refusal":                                  {old, "http://me.example", "", none, []rsscloud.Registration{five, call}, ""},
 		"interface of 2009, over TLS": {newer, "https://me.example:8443", "", func(g rsscloud.Registration) bool { return g.Protocol == rsscloud.HTTPSPost }, []rsscloud.Registration{
 			{Port: 8443, Path: "/notify/rsscloud", Protocol: rsscloud.HTTPSPost, URLs: []string{feed}, Domain: "me.example"},
