@@ -16,6 +16,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -114,7 +115,7 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 // spool copies an upload to a temporary file.
 func (s *Files) spool(r io.Reader) (spool *os.File, size int64, err error) {
 	if spool, err = os.CreateTemp(s.Temp, "cloudburst-file-*"); err != nil {
-		return nil, 0, fault.Wrap(fault.Unavailable, err, "The upload cannot be stored temporarily.")
+		return nil, 0, spoolFault(err)
 	}
 	defer func() {
 		if err != nil {
@@ -134,11 +135,20 @@ func (s *Files) spool(r io.Reader) (spool *os.File, size int64, err error) {
 	case from.err != nil:
 		return spool, 0, fault.Wrap(fault.Invalid, from.err, "The upload is incomplete; nothing was stored. Send the file again.")
 	case err != nil:
-		return spool, 0, fault.Wrap(fault.Unavailable, err, "The upload cannot be stored temporarily.")
+		return spool, 0, spoolFault(err)
 	case size == 0:
 		return spool, 0, fault.New(fault.Invalid, "The file is empty; nothing was stored.")
 	}
 	return spool, size, nil
+}
+
+// spoolFault converts an error of the temporary file.
+func spoolFault(err error) error {
+	msg := "The upload cannot be stored temporarily."
+	if errors.Is(err, syscall.ENOSPC) {
+		msg = "The server's disk is full; the server resumes when there is free space."
+	}
+	return &fault.Error{Code: fault.Unavailable, Msg: msg, Err: err, RetryAfter: 5 * time.Second}
 }
 
 // errorReader records the errors of a reader, so that the caller can distinguish read errors from
