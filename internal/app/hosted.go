@@ -224,20 +224,23 @@ func knownKey(given, dir string) ([]byte, error) {
 	return key, nil
 }
 
-// key returns the key of the secrets. A command on a shared database creates no key, because only
-// the servers' key can open the secrets there: if it knows no key, or one that opens none of them,
-// the result is nil, and it can neither seal nor open secrets.
+// key returns the key of the secrets. Only the servers' key can open the secrets of a shared database.
+// A command there creates a key only before the first secret, in a data folder that exists. If it knows
+// no key, or one that opens no secret, the result is nil, and it can neither seal nor open secrets.
 func (a hosting) key(ctx context.Context, st store.Store) ([]byte, error) {
 	if !a.command || a.cfg.Database == "" {
 		return secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	}
 	key, err := knownKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
-	if err != nil || key == nil {
+	if err != nil {
 		return nil, err
 	}
 	all, others, err := account.CountSecrets(ctx, st, key)
 	if err != nil || all > 0 && others == all {
 		return nil, err
+	}
+	if _, err := os.Stat(a.cfg.Data); key == nil && err == nil {
+		return secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	}
 	return key, nil
 }

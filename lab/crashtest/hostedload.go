@@ -29,6 +29,10 @@ func (r *runner) settleIn(ctx context.Context) error {
 	if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
 		return err
 	}
+	// On PostgreSQL, a command creates the key for the secret only in an existing folder.
+	if err := os.MkdirAll(r.Data, 0o700); err != nil {
+		return err
+	}
 	for _, name := range []string{"ann", "bob"} {
 		if _, err := r.command(ctx, "user", "add", name, "--password-file", file); err != nil {
 			return err
