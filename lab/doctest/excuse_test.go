@@ -12,6 +12,7 @@ func elsewhere() excuse {
 		"deploy.md: install":              "changes the services of this machine",
 		"deploy.md: docker build":         "needs a container engine; lab/packagetest checks the image",
 		"deploy.md: packaging":            "installs on this machine; lab/packagetest checks the package",
+		"backup.md: useradd":              "changes the users of this machine; lab/packagetest reads the folder of the package",
 		"backup.md: createdb":             "needs a database on another machine; internal/app and the scripts of cmd/cloudburst test PostgreSQL",
 		"backup.md: cloudburst migr":      "the same; internal/store tests the migration",
 		"scale-out.md: cloudburst migr":   "needs Citus; internal/store/postgres has tests for a cluster",
