@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -119,4 +120,12 @@ func RetryAfter(err error) time.Duration {
 		return f.RetryAfter
 	}
 	return 0
+}
+
+// DiskFull is the message of errors for which [IsDiskFull] is true.
+const DiskFull = "The server's disk is full; the server resumes when there is free space."
+
+// IsDiskFull reports whether an error of a file means that the disk, or the quota of this user, is full.
+func IsDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

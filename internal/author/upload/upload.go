@@ -16,7 +16,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 	"unicode"
 
@@ -145,8 +144,8 @@ func (s *Files) spool(r io.Reader) (spool *os.File, size int64, err error) {
 // spoolFault converts an error of the temporary file.
 func spoolFault(err error) error {
 	msg := "The upload cannot be stored temporarily."
-	if errors.Is(err, syscall.ENOSPC) {
-		msg = "The server's disk is full; the server resumes when there is free space."
+	if fault.IsDiskFull(err) {
+		msg = fault.DiskFull
 	}
 	return &fault.Error{Code: fault.Unavailable, Msg: msg, Err: err, RetryAfter: 5 * time.Second}
 }

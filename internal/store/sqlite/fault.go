@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -47,7 +46,7 @@ func translate(err error, dir string) error {
 	msg := ""
 	switch codeOf(err) & 0xff {
 	case codeFull:
-		msg = "The server's disk is full; the server resumes when there is free space."
+		msg = fault.DiskFull
 	case codeReadOnly, codeCantOpen:
 		msg = "The server's database is currently not writable."
 	case codeIO:
@@ -58,8 +57,8 @@ func translate(err error, dir string) error {
 		msg = "The server's database is damaged."
 	default:
 		switch {
-		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-			msg = "The server's disk is full; the server resumes when there is free space."
+		case fault.IsDiskFull(err):
+			msg = fault.DiskFull
 		case errors.Is(err, errClosed), errors.Is(err, sql.ErrConnDone):
 			msg = "The server is stopping."
 		default:
