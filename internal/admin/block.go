@@ -111,21 +111,9 @@ func topicKey(u url.URL) string {
 // It escapes only what it must, but keeps the escapes of reserved characters, and slashes within the
 // path: "a%2Fb", "a/b" and "a//b" may be different feeds.
 func topicPath(u url.URL) string {
-	segments := strings.Split(usualEscapes(cmp.Or(u.RawPath, u.EscapedPath())), "/")
-	var kept []string
-	for i, s := range segments {
-		dots := s == "." || s == ".."
-		if s == ".." && len(kept) > 0 {
-			kept = kept[:len(kept)-1]
-		}
-		if dots && i == len(segments)-1 {
-			s, dots = "", false
-		}
-		if !dots {
-			kept = append(kept, s)
-		}
-	}
-	return "/" + strings.TrimLeft(strings.Join(kept, "/"), "/")
+	u.RawPath = usualEscapes(cmp.Or(u.RawPath, u.EscapedPath()))
+	u.Path, _ = url.PathUnescape(u.RawPath)                                  // usualEscapes writes valid escapes only
+	return "/" + strings.TrimLeft(u.ResolveReference(&u).EscapedPath(), "/") // resolves dot segments
 }
 
 // usualEscapes decodes the escapes of unreserved characters, and escapes characters that no path may

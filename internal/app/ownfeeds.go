@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"net/http"
@@ -43,9 +42,7 @@ func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 		got.About = func() hub.About {
 			a := about()
 			// Then a ping reaches the subscribers of all spellings. u has the path without escapes.
-			if self, err := url.Parse(cmp.Or(href.UsualSpelling(f.URL), f.URL)); err == nil {
-				a.Self = self.Scheme + "://" + self.Host + (&url.URL{Path: u.Path}).EscapedPath()
-			}
+			a.Self = href.Origin(f.URL) + (&url.URL{Path: u.Path}).EscapedPath()
 			return a
 		}
 	}
