@@ -43,11 +43,11 @@ func (s adminAPI) routes() []operation {
 // config lists the settings in force. A value that was changed at run time replaces the configured
 // value.
 func (s adminAPI) config(w http.ResponseWriter, _ *http.Request) error {
+	if s.Admin == nil {
+		return exchange.OK(w, map[string]any{"settings": s.Config})
+	}
 	all := slices.Clone(s.Config)
 	for i, one := range all {
-		if s.Admin == nil {
-			break
-		}
 		if o, ok := s.Admin.Override(one.Name); ok {
 			all[i].Value, all[i].Source, all[i].Origin = o.Value, "changed", o.ChangedBy
 		}
