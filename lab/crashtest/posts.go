@@ -35,7 +35,8 @@ type line struct {
 	// may contains the possible texts of the post. The text "" means that the post does not
 	// exist.
 	may []string
-	// sure is the time when the last acknowledged change started.
+	// sure is the time when the last acknowledged change started. If the change was requested again
+	// after a lost response, it is the time of the first request.
 	sure time.Time
 }
 
@@ -114,9 +115,14 @@ func (r *runner) writeLoop(ctx context.Context, n int) {
 }
 
 // create creates the post l. A repeated call creates no second post, because it uses the same
-// key.
+// key, and subscribers may have been notified of the post since the first call.
 func (r *runner) create(ctx context.Context, c *client.Client, l *line) {
-	from, text, state := time.Now(), l.text(0), "published"
+	text, state := l.text(0), "published"
+	r.posts.mu.Lock()
+	if l.sure.IsZero() {
+		l.sure = time.Now()
+	}
+	r.posts.mu.Unlock()
 	p, err := c.CreatePost(ctx, postAuthor, client.PostChange{Source: &text, State: &state}, l.key)
 	r.posts.mu.Lock()
 	defer r.posts.mu.Unlock()
@@ -124,7 +130,7 @@ func (r *runner) create(ctx context.Context, c *client.Client, l *line) {
 		l.may = []string{"", text}
 		return
 	}
-	l.id, l.revision, l.may, l.sure = p.ID, p.Revision, []string{text}, from
+	l.id, l.revision, l.may = p.ID, p.Revision, []string{text}
 	r.posts.acks++
 }
 
