@@ -19,6 +19,7 @@ const (
 	inCodebase
 	inProfile
 	inXlink
+	inLazySrc // the URL of an image that a script of the page loads late
 	isRawText // not an attribute: the element has only text
 
 	inAny = isRawText - 1
@@ -51,7 +52,7 @@ func elementOf(name string) reference {
 func lowerElementOf(name string) reference {
 	switch name {
 	case "img":
-		return inSrc | inSrcset | inLongdesc | inUsemap
+		return inSrc | inSrcset | inLongdesc | inUsemap | inLazySrc
 	case "td", "th", "tr", "body", "table", "thead", "tbody", "tfoot":
 		return inBackground
 	case "area", "link":
@@ -104,7 +105,7 @@ func attributeOf(name string) reference {
 	case 1, 2:
 		return 0
 	}
-	if len(name) > len("background") {
+	if len(name) > len("data-original") {
 		return 0
 	}
 	var lower [16]byte
@@ -139,6 +140,8 @@ func attributeOf(name string) reference {
 		return inProfile
 	case "xlink:href":
 		return inXlink
+	case "data-src", "data-lazy-src", "data-original":
+		return inLazySrc
 	}
 	return 0
 }

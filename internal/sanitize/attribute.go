@@ -224,9 +224,13 @@ func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value st
 	var space [12]keptAttribute
 	all := space[:0]
 	hasTarget := false
+	lazy := ""
 	for more := true; more; {
 		var key, value string
 		key, value, more = next()
+		if lazy == "" && isLazySource(e, key) {
+			lazy = strings.TrimSpace(value)
+		}
 		a := allowedAttribute(e, &seen, key)
 		if a == nil {
 			continue
@@ -236,7 +240,17 @@ func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value st
 			hasTarget = hasTarget || isLinkTarget(k.name)
 		}
 	}
+	if source, ok := safeSource(lazy, true); ok && lazy != "" {
+		all = slices.DeleteFunc(all, func(k keptAttribute) bool { return k.name == "src" })
+		all = append(all, keptAttribute{"src", source, sourceValue, false})
+	}
 	return z.appendKept(out, e, all, hasTarget)
+}
+
+// isLazySource reports whether an attribute of e is where scripts that load images late read the
+// URL of the image. The src of such an element is a placeholder or missing.
+func isLazySource(e *element, key string) bool {
+	return e.name == "img" && (key == "data-src" || key == "data-lazy-src" || key == "data-original")
 }
 
 // appendKept appends the start tag of e with the given attributes. hasTarget reports whether one of

@@ -186,3 +186,24 @@ func FuzzHTML(f *testing.F) {
 		Text(s)
 	})
 }
+
+func TestImagesThatScriptsLoadLateKeepTheirSource(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`<p><img src="data:image/gif;base64,R0lGOD" data-src="https://a.example/1.jpg" alt="a"></p>`: `<p><img alt="a" src="https://a.example/1.jpg"/></p>`,
+		`<img alt="a" data-lazy-src="https://a.example/1.jpg">`:                                      `<img alt="a" src="https://a.example/1.jpg"/>`,
+		`<img src="/blank.gif" data-original=" https://a.example/1.jpg ">`:                           `<img src="https://a.example/1.jpg"/>`,
+		`<img src="/1.jpg" data-src="">`:                                                             `<img src="/1.jpg"/>`,
+		`<img src="/1.jpg" data-src="javascript:steal()">`:                                           `<img src="/1.jpg"/>`,
+		`<img src="/1.jpg" data-src="/2.jpg" data-original="/3.jpg">`:                                `<img src="/2.jpg"/>`,
+		`<video src="/1.mp4" data-src="/2.mp4"></video>`:                                             `<video src="/1.mp4"></video>`,
+	} {
+		got := HTML(in)
+		if got != want {
+			t.Errorf("%s\nbecomes %s\nwant    %s", in, got, want)
+		}
+		if again := HTML(got); again != got {
+			t.Errorf("%s\nis not stable: %s", got, again)
+		}
+	}
+}

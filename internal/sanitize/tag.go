@@ -187,7 +187,7 @@ func (q *fastPath) attribute(e *element, n int) int {
 		key = strings.ToLower(key)
 		q.attrs.same = false
 	}
-	if strings.HasPrefix(key, "on") {
+	if strings.HasPrefix(key, "on") || e != nil && isLazySource(e, key) {
 		return 0
 	}
 	raw, quote := "", byte(0)
