@@ -88,42 +88,6 @@ func (c *collector) isOwn(ref string) bool {
 	return ok && u.String() == c.own.String()
 }
 
-// declared classifies a link of a header or an element by its relations and its type.
-func declared(rels []string, typ string) (f found, ok bool) {
-	var alternate, feed, outline bool
-	for _, rel := range rels {
-		switch rel {
-		case "alternate":
-			alternate = true
-		case "feed", "rss", "atom", "service.feed":
-			feed = true
-		case "outline", "blogroll", "subscriptions":
-			outline = true
-		case "stylesheet", "hub", "self", "icon", "shortcut", "meta", "edit", "license", "replies":
-			return f, false // an alternate stylesheet is not a feed
-		}
-	}
-	if !alternate && !feed && !outline {
-		return f, false
-	}
-	name, format, class := classOf(typ)
-	f.Type, f.Format = name, format
-	switch {
-	case class == noFeed:
-		return f, false // some pages use rel=feed for a link to a page of entries
-	case outline && !feed && !alternate:
-		f.Kind, f.Format = Outline, OPML
-		return f, class != maybeFeed
-	case class == surelyFeed, feed:
-		return f, true
-	case class == someXML:
-		f.xml = true
-	default:
-		f.weak, f.Guess = true, true
-	}
-	return f, true
-}
-
 // nextLink reads the next link of a Link header. A malformed link ends at the next comma
 // outside of quotes.
 //

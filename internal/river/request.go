@@ -27,7 +27,11 @@ import (
 // several forms send the feed.
 const acceptFeeds = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
 
-const maxReason = 160 // maximum number of characters of a server's own explanation of a refusal
+const (
+	maxReason = 160    // maximum number of characters of a server's own explanation of a refusal
+	maxParsed = 20_000 // maximum number of items of one document that are parsed
+	minTaken  = 1000   // number of items per document that are always stored, even if Options.Keep is lower
+)
 
 // fetchResult is the result of fetching a document.
 type fetchResult struct {
@@ -42,6 +46,9 @@ type fetchResult struct {
 	maxItems int                  // maximum number of items to store; 0: minTaken
 	trace    fetch.Trace
 }
+
+// maxItemsTaken returns the maximum number of items of one document that are stored.
+func (o *Options) maxItemsTaken() int { return min(max(o.Keep, minTaken), maxParsed) }
 
 // document is a parsed body. err is a *feed.NotFeedError if the body is not a feed.
 type document struct {

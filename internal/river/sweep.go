@@ -13,13 +13,7 @@ const (
 	sweepPause    = 10 * time.Second // minimum time between two sweeps if a source has very many new items
 	sweepBatch    = 1000
 	sweepFlood    = 3000 // number of items of a source beyond Keep that trigger an early sweep
-
-	maxParsed = 20_000 // maximum number of items of one document that are parsed
-	minTaken  = 1000   // number of items per document that are always stored, even if Options.Keep is lower
 )
-
-// maxItemsTaken returns the maximum number of items of one document that are stored.
-func (o *Options) maxItemsTaken() int { return min(max(o.Keep, minTaken), maxParsed) }
 
 // sweepLoop removes old items and unused sources once an hour. It also runs soon after a source
 // has very many new items, such as a thousand at each push.
