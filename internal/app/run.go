@@ -37,7 +37,7 @@ const (
 
 // Run starts the server and works until ctx ends. It opens the store, unless [Open] has done so.
 // After ctx ends, Run waits for shutdown-delay, accepts no new requests, finishes open work and
-// returns within 10 s. With a networked database, Run listens before the database is open, and
+// returns within stopsWithin. With a networked database, Run listens before the database is open, and
 // waits for a slow or unavailable database. Until the database is open, requests get 503.
 func (a *App) Run(ctx context.Context) error {
 	heap.Reserve()
