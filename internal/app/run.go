@@ -205,7 +205,7 @@ func listenFault(err error, setting, addr string) error {
 
 func (a process) server(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: a.lastAnswers(h), ConnContext: withConn, ReadHeaderTimeout: readHeader, ReadTimeout: readWhole, IdleTimeout: idleTimeout,
+		Handler: a.lastAnswers(recovering(a.log, h)), ConnContext: withConn, ReadHeaderTimeout: readHeader, ReadTimeout: readWhole, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader, ErrorLog: quiet(a.log),
 	}
 }
