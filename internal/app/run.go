@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"cloudburst/internal/config"
@@ -20,13 +18,8 @@ import (
 )
 
 const (
-	readHeader   = 5 * time.Second
-	readWhole    = 15 * time.Second
-	writeTimeout = 60 * time.Second
-	idleTimeout  = 75 * time.Second
-	maxHeader    = 32 << 10
-	closeWithin  = 1500 * time.Millisecond // maximum time for open responses before the hub stops
-	stopsWithin  = 15 * time.Second        // maximum time for the whole shutdown, even on a busy machine
+	closeWithin = 1500 * time.Millisecond // maximum time for open responses before the hub stops
+	stopsWithin = 15 * time.Second        // maximum time for the whole shutdown, even on a busy machine
 )
 
 // Names of the files in the data folder that contain the addresses of a running server.
@@ -180,45 +173,6 @@ func (a process) shut(l *listeners) {
 		})
 	}
 	group.Wait()
-}
-
-func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, listenFault(err, setting, addr)
-	}
-	return l, nil
-}
-
-// listenFault returns the error for the operator about a failure to listen.
-func listenFault(err error, setting, addr string) error {
-	hint := "."
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		hint = "; is another server running there?"
-	case errors.Is(err, syscall.EACCES):
-		hint = "; a port below 1024 needs root, the capability CAP_NET_BIND_SERVICE or a socket of systemd."
-	}
-	return fault.Wrap(fault.Conflict, err, "Cannot listen on %s (%s)%s", addr, setting, hint)
-}
-
-func (a process) server(h http.Handler) *http.Server {
-	return &http.Server{
-		Handler: a.lastAnswers(recovering(a.log, h)), ConnContext: withConn, ReadHeaderTimeout: readHeader, ReadTimeout: readWhole, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: quiet(a.log),
-	}
-}
-
-// lastAnswers makes the server close each connection after its response while the server is
-// draining, so that clients do not reuse the connection.
-func (a process) lastAnswers(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.draining.Load() {
-			w.Header().Set("Connection", "close")
-		}
-		h.ServeHTTP(w, r)
-	})
 }
 
 // TemporaryFolder is a folder in the data folder. A server deletes its files when it starts.

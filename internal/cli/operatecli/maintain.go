@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/client"
-	"cloudburst/internal/api"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/text"
 )
@@ -147,23 +146,4 @@ func ready(ctx context.Context, url string) (http.Header, error) {
 		err = fmt.Errorf("the server is not ready: %s", strings.TrimSpace(string(body)))
 	}
 	return res.Header, err
-}
-
-func (p *commands) version() *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this program",
-		Args:  shell.Between(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
-			v := api.BuildVersion(p.Version)
-			if asJSON {
-				return shell.JSONLines(p.Out).Encode(v)
-			}
-			fmt.Fprintf(p.Out, "cloudburst %s (%s, %s)\n", v.Version, v.Go, v.Platform)
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "a JSON object: version, revision, go, platform")
-	return c
 }
