@@ -1,11 +1,12 @@
 package operatecli
 
 import (
-	"cloudburst/internal/api"
-	"cloudburst/internal/cli/shell"
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"cloudburst/internal/api"
+	"cloudburst/internal/cli/shell"
 )
 
 func (p *commands) version() *cobra.Command {
