@@ -23,6 +23,7 @@ const (
 func (h *history) check(all map[pair]outside.Subscription) (broken []string, r Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.dateVerifications()
 	h.confirm(&r)
 	h.host()
 	broken = append(broken, h.violations...)

@@ -185,7 +185,7 @@ func (s *subscribers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *subscribers) consent(w http.ResponseWriter, r *http.Request) {
 	q, challenge := r.URL.Query(), ""
 	if q.Has("hub.mode") {
-		if !s.history.recordVerification(pair{q.Get("hub.topic"), s.base + r.URL.Path}, q) {
+		if !s.history.recordVerification(pair{q.Get("hub.topic"), s.base + r.URL.Path}, q, outside.Connected(r)) {
 			http.NotFound(w, r)
 			return
 		}

@@ -39,7 +39,8 @@ type request struct {
 type verification struct {
 	mode   string
 	lease  int
-	at     time.Time
+	conn   time.Time // when the connection of the request was opened
+	at     time.Time // when the callback answered; at most the end of the process that sent the request
 	yes    bool
 	reason string // reason of a denial
 }
@@ -85,9 +86,9 @@ func (r *runner) ask(base, mode, feed string, s *subscribers, path, secret strin
 }
 
 // recordVerification records a verification or denial, and returns whether the callback confirms
-// it.
-func (h *history) recordVerification(p pair, v url.Values) (yes bool) {
-	q := verification{mode: v.Get("hub.mode"), at: time.Now(), reason: v.Get("hub.reason")}
+// it. conn is the time when the connection of the request was opened.
+func (h *history) recordVerification(p pair, v url.Values, conn time.Time) (yes bool) {
+	q := verification{mode: v.Get("hub.mode"), conn: conn, at: time.Now(), reason: v.Get("hub.reason")}
 	q.lease, _ = strconv.Atoi(v.Get("hub.lease_seconds"))
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -180,6 +181,18 @@ func (h *history) effect(t time.Time) time.Time {
 		return l.ended.Add(h.lateWrites)
 	}
 	return t.Add(requestTimeout)
+}
+
+// dateVerifications dates verifications that callbacks answered after the crash of their sender by
+// the crash. They waited in a socket buffer, and a newer request may have replaced theirs.
+func (h *history) dateVerifications() {
+	for _, list := range h.verifications {
+		for i := range list {
+			if ended := h.lifetimes[h.lifetimeAt(list[i].conn)].ended; !ended.IsZero() && list[i].at.After(ended) {
+				list[i].at = ended
+			}
+		}
+	}
 }
 
 // confirm converts the confirmations of callbacks to registrations and cancels. A registration

@@ -39,3 +39,29 @@ func TestOldSecretStaysAcceptedWhileTheNewOneIsUncertain(t *testing.T) {
 		}
 	}
 }
+
+// A process asked two requests of one subscription at the same time and crashed. The callback read
+// the question about the older, replaced request only after the crash.
+func TestQuestionOfACrashedProcessDoesNotCountLater(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	p := pair{"http://feed.test/", "http://callback.test/"}
+	replaced := &request{pair: p, mode: subscribe, secret: "replaced", lease: 1, agreed: true}
+	last := &request{pair: p, mode: subscribe, secret: "last", lease: 2, agreed: true}
+	for name, c := range map[string]struct {
+		conn time.Time
+		want bool // whether the last secret is valid
+	}{
+		"asked before the crash": {at(29), true},
+		"asked after the crash":  {at(42), false},
+	} {
+		h := &history{lifetimes: []lifetime{{started: at(10), ended: at(31)}, {started: at(40), ended: at(60)}, {started: at(70)}},
+			requests: map[pair][]*request{p: {replaced, last}}, received: map[pair][]receipt{},
+			verifications: map[pair][]verification{p: {{mode: subscribe, lease: 2, conn: at(27), at: at(28), yes: true}, {mode: subscribe, lease: 1, conn: c.conn, at: at(43), yes: true}}}}
+		h.dateVerifications()
+		if got := h.permitted(p, "last", at(80), at(70)); got != c.want {
+			t.Errorf("%s: the last secret is valid: %v, want %v", name, got, c.want)
+		}
+	}
+}
