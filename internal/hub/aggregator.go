@@ -55,5 +55,5 @@ func (h pinging) pingAggregatorOnly(ctx context.Context, p Ping) (PingResult, er
 // spec:cloudburst#river-feeds-private
 func unsubscribedEvent(p Ping) event.Event {
 	return event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p),
-		Text: noSubscribersText}
+		Text: "Nobody here is subscribed to this feed; there is nobody to notify."}
 }

@@ -63,10 +63,13 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 			err = h.checkReadable(u)
 		}
 	}
-	if err != nil {
-		return Announced{}, err
+	if err == nil {
+		err = checkHops(a.Hops)
 	}
-	if err := (pinging{h}).admit(a.Source, a.Hops, receivedAt); err != nil {
+	if err == nil {
+		err = pinging{h}.admitSource(a.Source, receivedAt)
+	}
+	if err != nil {
 		return Announced{}, err
 	}
 	urls = h.names(urls)
@@ -82,14 +85,12 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	list := []Change{{Name: a.Name, URL: a.URL, Feed: a.Feed, Page: a.Page, Tags: a.Tags, Via: a.Via}}
 	h.numberChanges(list, receivedAt)
 	var events []event.Event
-	switch {
-	case len(topics) > 0: // the checks of these topics are logged instead
-	case read:
-		events = append(events, unsubscribedEvent(p))
-		h.stamp(events)
-	default:
-		events = append(events, event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p),
-			Text: "Listed among the changes. Nobody here is subscribed to this feed or to one of this site."})
+	if len(topics) == 0 { // otherwise the checks of the topics are logged
+		e := unsubscribedEvent(p)
+		if !read {
+			e.Text = "Listed among the changes. Nobody here is subscribed to this feed or to one of this site."
+		}
+		events = append(events, e)
 		h.stamp(events)
 	}
 	out := Announced{Checking: topicURLs(topics)}
@@ -124,14 +125,6 @@ func (a Announcement) urls() ([]string, error) {
 	return urls, nil
 }
 
-// admit applies the limits that are the same for every endpoint.
-func (h pinging) admit(source netip.Addr, hops int, now time.Time) error {
-	if err := checkHops(hops); err != nil {
-		return err
-	}
-	return h.admitSource(source, now)
-}
-
 // Admit counts a push against the rate of its source, for a push that reaches the aggregator
 // without a previous [Hub.Ping]. It returns fault.TooMany above the rate.
 //
@@ -158,7 +151,7 @@ func (h pinging) admitSource(source netip.Addr, now time.Time) error {
 // joinLater starts a check whose ping is stored. If it cannot start now, the stored ping starts
 // it later.
 func (h pinging) joinLater(p Ping, receivedAt time.Time) {
-	if _, err := h.join(p, receivedAt, nil); err != nil {
+	if _, err := h.join(p, receivedAt, nil, nil); err != nil {
 		h.Log.Debug("a check was postponed", "topic", p.URL, "err", err)
 	}
 }

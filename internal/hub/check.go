@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/href"
 	"cloudburst/internal/lease"
 )
 
@@ -31,15 +33,15 @@ func (h checker) check(id int64, url string) {
 	for {
 		h.mu.Lock()
 		c := h.checks[id]
-		r := c.current
+		r, related := c.current, c.current.related != nil
 		wait := c.last.Add(h.Options.PingInterval).Sub(h.now())
 		h.mu.Unlock()
 		if wait > 0 {
 			h.pause(h.work, wait)
 		}
 		ctx, cancel := context.WithTimeout(h.work, checkTimeout)
-		if r.related {
-			r.err = h.pingRelated(ctx, url, c)
+		if related {
+			r.err = h.pingRelated(ctx, url, c, r)
 		} else {
 			r.result, r.err = h.checkOnce(ctx, id, url, c, r)
 		}
@@ -57,9 +59,9 @@ func (h checker) check(id int64, url string) {
 	}
 }
 
-// pingRelated stores pings of all topics on the host of a URL that declare this URL. checkLoop then
+// pingRelated stores pings of the topics on the host of a URL that declare this URL. checkLoop then
 // checks them, as fast as their host permits. Pings that arrive meanwhile share the next round.
-func (h checker) pingRelated(ctx context.Context, url string, c *checking) error {
+func (h checker) pingRelated(ctx context.Context, url string, c *checking, r *round) error {
 	now := h.now()
 	h.mu.Lock()
 	c.last, c.sent = now, true
@@ -69,7 +71,8 @@ func (h checker) pingRelated(ctx context.Context, url string, c *checking) error
 		if err != nil || len(topics) == 0 {
 			return err
 		}
-		if err := h.Store.Announce(ctx, nil, topicURLs(topics), now, now, nil); err != nil {
+		further := slices.DeleteFunc(topicURLs(topics), func(u string) bool { return slices.Contains(r.related, u) })
+		if err := h.Store.Announce(ctx, nil, further, now, now, nil); err != nil {
 			return err
 		}
 		h.wake(h.wakeChecks)
@@ -278,13 +281,17 @@ func (h checker) checkLoop(ctx context.Context) {
 	loop.Run(ctx)
 }
 
-// checkAgain starts the check of a topic with a stored ping or a due follow-up.
-func (h checker) checkAgain(_ context.Context, t Topic) {
+// checkAgain starts the check of a topic with a stored ping or a due follow-up, or gives the topic the
+// next turn of its host.
+func (h checker) checkAgain(ctx context.Context, t Topic) {
 	receivedAt := t.PingedAt
 	if receivedAt.IsZero() {
 		receivedAt = h.now()
 	}
-	if _, err := pinging(h).join(Ping{URL: t.URL, Via: "again", followUp: t.PingedAt.IsZero()}, receivedAt, &t); err != nil {
-		h.Log.Debug("cannot resume a pending ping", "topic", t.URL, "err", err)
+	if _, err := pinging(h).join(Ping{URL: t.URL, Via: "again", followUp: t.PingedAt.IsZero()}, receivedAt, &t, nil); err != nil {
+		if err := h.Store.RecordPing(ctx, t.URL, t.PingedAt, h.turn(h.hostLimit, href.Host(t.URL)), nil); err != nil {
+			h.complain(ctx, "postpone a check", err)
+		}
+		h.wake(h.wakeChecks) // the turn may come before the next poll of the loop
 	}
 }

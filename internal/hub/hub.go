@@ -102,7 +102,6 @@ type Ping struct {
 	Forward bool
 
 	listed   bool // recent changes already contain this change
-	related  bool // find the topics that declare the URL; see round
 	followUp bool // the hub checks because Topic.AgainAt has passed, without a ping of a client
 	origin   any  // trace of the sender, from Tracer.Origin
 }

@@ -360,8 +360,7 @@ func (h requesting) admitIntent(in Intent) (endCallback, endRead func(), d Inten
 
 // postpone assigns to an intent the next turn among the intents that wait for a host.
 func (h requesting) postpone(in Intent, l *limit.Limiter, host string) IntentResult {
-	now := h.now()
-	return h.retryLater(in, now.Add(max(l.Turn(host, now), time.Second)), in.Tries, nil)
+	return h.retryLater(in, h.turn(l, host), in.Tries, nil)
 }
 
 // retryLater postpones an intent unless it is too old.

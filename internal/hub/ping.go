@@ -30,10 +30,10 @@ type round struct {
 	pings      []event.Event
 	origins    []any // what Tracer.Origin returned for the pings
 	hops       int
-	listed     bool   // recent changes already contain the change
-	pinged     bool   // the round answers a ping; false: only a follow-up
-	related    bool   // the round does not check the topic, but stores pings of the topics that declare its URL
-	topic      *Topic // the topic as read for the first ping, if the check starts immediately; nil: read the topic again
+	listed     bool     // recent changes already contain the change
+	pinged     bool     // the round answers a ping; false: only a follow-up
+	related    []string // not nil: the round stores pings of the topics that declare its URL, but not of these, which every sender checks
+	topic      *Topic   // the topic as read for the first ping, if the check starts immediately; nil: read the topic again
 	result     PingResult
 	err        error
 }
@@ -89,7 +89,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 		return pinging{h}.pingUnknownTopic(ctx, p, receivedAt)
 	}
 	p.URL = topics[0].URL
-	r, err := pinging{h}.join(p, receivedAt, &topics[0])
+	r, err := pinging{h}.join(p, receivedAt, &topics[0], nil)
 	if err != nil {
 		return PingResult{}, err
 	}
@@ -155,8 +155,8 @@ func (h *Hub) names(urls []string) []string {
 	return all
 }
 
-// following returns at most n topics that urls mean. If there may be more on the host of a URL, the
-// pings of all of these are stored before following returns.
+// following returns at most n topics that urls mean, which the caller checks. If there may be more on
+// the host of a URL, the pings of these further topics are stored before following returns.
 //
 // spec:cloudburst#ping-related
 func (h pinging) following(ctx context.Context, urls []string, receivedAt time.Time, n int) ([]Topic, error) {
@@ -165,7 +165,7 @@ func (h pinging) following(ctx context.Context, urls []string, receivedAt time.T
 		return topics, err
 	}
 	for _, u := range urls {
-		r, err := h.join(Ping{URL: u, related: true}, receivedAt, nil)
+		r, err := h.join(Ping{URL: u}, receivedAt, nil, topicURLs(topics))
 		if err != nil {
 			return nil, err
 		}
@@ -237,13 +237,14 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, receivedAt time.Ti
 }
 
 // join adds a ping to the round that will answer it: the current round until it sends its request,
-// and then the next round. found is the topic if the caller has read it, or nil.
+// and then the next round. found is the topic if the caller has read it, or nil. If related is not nil,
+// the ping joins the round that stores pings of related topics, without those that the caller checks.
 //
 // spec:cloudburst#follow-up-check
 // spec:rsscloud-2009#ping-is-logged
-func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error) {
+func (h pinging) join(p Ping, receivedAt time.Time, found *Topic, related []string) (*round, error) {
 	id := TopicID(p.URL)
-	if p.related {
+	if related != nil {
 		id = TopicID("related " + p.URL)
 	}
 	e := event.Event{At: receivedAt.Truncate(time.Millisecond), Kind: event.KindPing, TopicID: id, Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p)}
@@ -265,7 +266,7 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 		if wait, ok := h.hostLimit.Take(href.Host(p.URL), h.now()); !ok {
 			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", text.Host(p.URL), wait)
 		}
-		*slot = &round{done: make(chan struct{}), receivedAt: receivedAt, related: p.related}
+		*slot = &round{done: make(chan struct{}), receivedAt: receivedAt, related: related}
 		if h.checks[id] == nil { // found is current: no check of this process has changed the topic since
 			(*slot).topic = found
 		}
@@ -273,6 +274,8 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 		if slot == &c.current {
 			h.running.Go(func() { checker(h).check(id, p.URL) })
 		}
+	} else {
+		(*slot).related = slices.DeleteFunc((*slot).related, func(u string) bool { return !slices.Contains(related, u) })
 	}
 	r := *slot
 	r.hops = max(r.hops, p.Hops)
@@ -287,15 +290,12 @@ func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error
 	return r, nil
 }
 
-const noSubscribersText = "Nobody here is subscribed to this feed; there is nobody to notify."
-
 // pingUnknownTopic answers a ping of a feed without subscribers. It logs the ping and reads the
 // feed at a limited rate per source, so that clients cannot make this server read arbitrary URLs.
 //
 // spec:cloudburst#ping-unknown
 func (h pinging) pingUnknownTopic(ctx context.Context, p Ping, receivedAt time.Time) (PingResult, error) {
-	e := event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p),
-		Text: noSubscribersText}
+	e := unsubscribedEvent(p)
 	read, about, failed := h.readUnknownTopic(ctx, p, receivedAt)
 	if failed != nil {
 		e.OK, e.Text = false, fault.Message(failed)

@@ -66,10 +66,14 @@ func TestPingReachesSubscribersOfAllURLsOfTheFeed(t *testing.T) {
 				urls, counts := h.related(25)
 				for round := range 3 {
 					h.setAll(urls, fmt.Sprint("version ", round))
+					before := h.documentsRead()
 					if err := ping(h); err != nil {
 						t.Fatal(err)
 					}
 					h.settle(5 * time.Second)
+					if n := h.documentsRead() - before; n != len(urls) {
+						t.Errorf("the ping of a feed with %d URLs read %d documents", len(urls), n)
+					}
 					for i, n := range counts() {
 						if n != round+1 {
 							t.Errorf("after %d changes, the subscriber of %s has %d notifications", round+1, urls[i], n)
@@ -99,6 +103,38 @@ func TestPingsInOneSecondShareTheReadsOfFurtherURLs(t *testing.T) {
 		h.settle(10 * time.Second)
 		if n := h.documentsRead() - before; n < len(urls) || n > 3*len(urls) {
 			t.Errorf("%d feeds were read after 100 pings of a feed with %d URLs", n, len(urls))
+		}
+	})
+}
+
+// A ping makes all URLs of a feed due, and their host may permit only a part of these checks at once.
+func TestDueChecksContinueAtTheRateOfTheirHost(t *testing.T) {
+	t.Parallel()
+	withHarness(t, hub.Options{SourceRate: -1, HostRate: 2}, func(t *testing.T, h *harness) {
+		var list []hub.SubscriptionInfo
+		for i := range 80 {
+			list = append(list, hub.SubscriptionInfo{Topic: fmt.Sprint(feedURL, "?u=", i), Subscription: hub.Subscription{Protocol: hub.HTTPPost,
+				Callback: "http://a.test/n", CreatedAt: time.Now(), RenewedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}})
+		}
+		if _, err := h.hub.Import(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list {
+			h.setAll([]string{s.Topic}, "one")
+			if err := h.store.RecordPing(t.Context(), s.Topic, time.Now(), time.Now(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begun := time.Now()
+		h.hub.Wake()
+		for second := 0; second <= 40; second += 10 {
+			h.settle(time.Until(begun.Add(time.Duration(second) * time.Second)))
+			if n, most := h.documentsRead(), min(20+2*second, len(list)); n > most || n < most-10 {
+				t.Errorf("after %d seconds, %d feeds were read; the rate permits %d", second, n, most)
+			}
+		}
+		if n := h.documentsRead(); n != len(list) {
+			t.Errorf("%d of %d feeds were read", n, len(list))
 		}
 	})
 }

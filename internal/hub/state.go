@@ -161,6 +161,12 @@ func (h *Hub) sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) 
 
 func (h *Hub) pause(ctx context.Context, d time.Duration) bool { return h.sleep(ctx, nil, d) }
 
+// turn returns the time of the next turn among the work that waits for a host.
+func (h *Hub) turn(l *limit.Limiter, host string) time.Time {
+	now := h.now()
+	return now.Add(max(l.Turn(host, now), time.Second))
+}
+
 func (h *Hub) wake(c chan struct{}) { lease.Wake(c) }
 
 // Wake signals that rows may be due because another node has written some.
