@@ -217,15 +217,16 @@ func TestStoredBlockAppliesInAllSpellings(t *testing.T) {
 	t.Parallel()
 	m := &memory{blocks: []admin.Block{
 		{Kind: admin.BlockHost, Value: "192.0.2.9"}, {Kind: admin.BlockTopic, Value: "http://example.com:80/feed.xml"},
+		{Kind: admin.BlockTopic, Value: "http://example.com/a%2fb?%7e|"},
 	}}
 	a := &admin.Admin{Store: m}
 	must(t, a.Load(t.Context()))
-	for _, raw := range []string{"http://192.0.2.9/", "http://example.com/feed.xml"} {
+	for _, raw := range []string{"http://192.0.2.9/", "http://example.com/feed.xml", "http://example.com/a%2Fb?~%7c"} {
 		if !a.BlocksURL(raw) {
 			t.Errorf("%s is not blocked", raw)
 		}
 	}
-	for _, text := range []string{"192.0.2.9", "http://example.com/feed.xml"} {
+	for _, text := range []string{"192.0.2.9", "http://example.com/feed.xml", "http://example.com/%61%2Fb?~%7C"} {
 		kind, value, err := admin.ParseBlock(text)
 		must(t, err)
 		_, err = a.RemoveBlock(t.Context(), alice, kind, value)

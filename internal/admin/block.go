@@ -3,7 +3,6 @@ package admin
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -99,7 +98,7 @@ func ParseBlock(given string) (kind, value string, err error) {
 func topicKey(u url.URL) string {
 	u.Fragment, u.User, u.ForceQuery = "", nil, false
 	u.RawPath = topicPath(u)
-	u.Path, _ = url.PathUnescape(u.RawPath) // topicPath writes valid escapes only
+	u.Path, _ = url.PathUnescape(u.RawPath) // the escapes are valid
 	key := u.String()
 	if usual := href.UsualSpelling(key); usual != "" {
 		return usual
@@ -111,31 +110,9 @@ func topicKey(u url.URL) string {
 // It escapes only what it must, but keeps the escapes of reserved characters, and slashes within the
 // path: "a%2Fb", "a/b" and "a//b" may be different feeds.
 func topicPath(u url.URL) string {
-	u.RawPath = usualEscapes(cmp.Or(u.RawPath, u.EscapedPath()))
-	u.Path, _ = url.PathUnescape(u.RawPath)                                  // usualEscapes writes valid escapes only
+	u.RawPath = href.UsualEscapes(cmp.Or(u.RawPath, u.EscapedPath()))
+	u.Path, _ = url.PathUnescape(u.RawPath)                                  // the escapes are valid
 	return "/" + strings.TrimLeft(u.ResolveReference(&u).EscapedPath(), "/") // resolves dot segments
-}
-
-// usualEscapes decodes the escapes of unreserved characters, and escapes characters that no path may
-// contain.
-func usualEscapes(path string) string {
-	const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-	var b strings.Builder
-	for i := 0; i < len(path); i++ {
-		c, literal := path[i], unreserved+"!$&'()*+,;=:@/"
-		if c == '%' && i+2 < len(path) {
-			if decoded, err := url.PathUnescape(path[i : i+3]); err == nil {
-				c, literal = decoded[0], unreserved
-				i += 2
-			}
-		}
-		if strings.IndexByte(literal, c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
 }
 
 // canonical returns the kind and the value that are in force. An earlier version may have stored

@@ -46,13 +46,13 @@ func Port(raw string) string {
 }
 
 // UsualSpelling returns a URL with its scheme and host in lowercase, without a default port, and with
-// [PercentEncode] applied to the rest, in which it writes %xx in uppercase. It returns "" if the URL
-// has that spelling, or no host. It does not allocate for such URLs, because each ping calls it.
+// [UsualEscapes] in the rest. It returns "" if the URL has that spelling, or no host. It does not
+// allocate for such URLs, because each ping calls it.
 func UsualSpelling(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	origin, path := Origin(url), ""
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
-		path = upperEscapes(PercentEncode(rest[i:]))
+		path = UsualEscapes(rest[i:])
 	}
 	if after, ok := strings.CutPrefix(url, origin); origin == "" || ok && after == path {
 		return ""
@@ -60,25 +60,34 @@ func UsualSpelling(url string) string {
 	return origin + path
 }
 
-// upperEscapes writes the digits of each %xx in uppercase.
-func upperEscapes(s string) string {
-	var b []byte // a copy of s, if any digit is in lowercase
-	for i := 0; i+2 < len(s); i++ {
-		if s[i] != '%' {
-			continue
-		}
-		digits := s[i+1 : i+3]
-		if upper := strings.ToUpper(digits); upper != digits && strings.Trim(upper, "0123456789ABCDEF") == "" {
-			if b == nil {
-				b = []byte(s)
+// UsualEscapes decodes the escapes of unreserved characters in a path or query, writes all other escapes
+// in uppercase, and escapes the bytes that no URL may contain, such as % without two digits. It keeps the
+// escapes of reserved characters, because "a%2Fb" and "a/b" may be different pages.
+func UsualEscapes(s string) string {
+	const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+	usual := make([]byte, 0, 512) // does not escape to the heap
+	for i := 0; i < len(s); i++ {
+		c, literal := s[i], unreserved+"!$&'()*+,;=:@/?#"
+		if c == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				c, literal = byte(n), unreserved
+				i += 2
 			}
-			copy(b[i+1:], upper)
+		}
+		if strings.IndexByte(literal, c) >= 0 {
+			usual = append(usual, c)
+		} else {
+			usual = appendEscape(usual, c)
 		}
 	}
-	if b == nil {
+	if string(usual) == s {
 		return s
 	}
-	return string(b)
+	return string(usual)
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	return append(b, '%', "0123456789ABCDEF"[c>>4], "0123456789ABCDEF"[c&15])
 }
 
 // PercentEncode encodes bytes that are invalid in a path or query as %XX. It leaves control
@@ -88,17 +97,15 @@ func PercentEncode(s string) string {
 	if !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 || strings.ContainsRune(bad, c) }) {
 		return s
 	}
-	var b strings.Builder
+	var b []byte
 	for i := range len(s) {
 		if c := s[i]; c >= 0x80 || strings.IndexByte(bad, c) >= 0 {
-			b.WriteByte('%')
-			b.WriteByte("0123456789ABCDEF"[c>>4])
-			b.WriteByte("0123456789ABCDEF"[c&15])
+			b = appendEscape(b, c)
 		} else {
-			b.WriteByte(c)
+			b = append(b, c)
 		}
 	}
-	return b.String()
+	return string(b)
 }
 
 // Origin returns the lowercase scheme, "://" and [HostPort]; "" if raw has no host. It does not

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"cloudburst/internal/href"
 )
 
 // loopbackHosts returns the loopback names by which a listener at l can be reached. It returns IPv6
@@ -179,14 +181,14 @@ func (n *Names) All() []string {
 	return nil
 }
 
-// cutOrigin returns the part of a URL after origin. It ignores the case of the origin. ok is false
-// if raw does not begin with origin.
+// cutOrigin returns the part of a URL after its origin. ok is false if raw does not begin with origin
+// in any spelling, or if it contains a user name.
 func cutOrigin(raw, origin string) (rest string, ok bool) {
-	n := len(origin)
-	if len(raw) < n || !strings.EqualFold(raw[:n], origin) || len(raw) > n && !strings.ContainsRune("/?#", rune(raw[n])) {
-		return "", false
+	_, host, _ := strings.Cut(raw, "://")
+	if i := strings.IndexAny(host, "/?#"); i >= 0 {
+		host, rest = host[:i], host[i:]
 	}
-	return raw[n:], true
+	return rest, href.Origin(raw) == href.Origin(origin) && !strings.ContainsAny(host, `@\`)
 }
 
 // Path returns the path and query of a URL of this program, as the public listener would receive

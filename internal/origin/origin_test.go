@@ -34,6 +34,9 @@ func TestOwnURLsHaveOneCanonicalForm(t *testing.T) {
 	for raw, want := range map[string]string{
 		"http://localhost:5337/x?y=z":  "http://127.0.0.1:5337/x?y=z",
 		"http://LOCALHOST:5337/x":      "http://127.0.0.1:5337/x",
+		"http://localhost.:05337/x":    "http://127.0.0.1:5337/x",
+		"http://a@localhost:5337/x":    "http://a@localhost:5337/x",
+		"http://localhost:5337\\a/x":   "http://localhost:5337\\a/x",
 		"http://localhost:5337":        "http://127.0.0.1:5337",
 		"http://127.0.0.1:5337/x":      "http://127.0.0.1:5337/x",
 		"http://[::1]:5337/x":          "http://[::1]:5337/x", // the listener does not accept IPv6
@@ -50,6 +53,17 @@ func TestOwnURLsHaveOneCanonicalForm(t *testing.T) {
 	}
 	if got := n.Of("http://localhost:5337/x"); len(got) != 2 || got[0] != "http://127.0.0.1:5337/x" || got[1] != "http://localhost:5337/x" {
 		t.Errorf("the names are %v", got)
+	}
+	n.Set([]string{"https://public.example", "http://public.example"})
+	for raw, want := range map[string]string{
+		"https://public.example:443/x":    "https://public.example/x",
+		"HTTP://PUBLIC.example:80?x":      "https://public.example?x",
+		"http://public.example:443/x":     "http://public.example:443/x",
+		"https://public.example.test:443": "https://public.example.test:443",
+	} {
+		if got := n.Canonical(raw); got != want {
+			t.Errorf("%s became %s; want %s", raw, got, want)
+		}
 	}
 	if got := n.Of("http://feeds.example/x"); got != nil {
 		t.Errorf("a feed elsewhere has the names %v", got)
