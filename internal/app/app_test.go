@@ -232,6 +232,7 @@ func TestPingNotifiesSubscriberOfAnotherSpellingOfTheFeed(t *testing.T) {
 	raw, encoded, lower := f.URL+"/f\u00e9.xml?\u00e9", f.URL+"/f%C3%A9.xml?%C3%A9", f.URL+"/f%c3%a9.xml?%c3%a9"
 	for i, c := range []struct{ registered, pinged string }{
 		{other, usual}, {usual, other}, {usual, other}, {raw, encoded}, {encoded, raw}, {lower, raw}, {raw, lower}, {lower, encoded},
+		{f.URL + "/%7ef.xml?a[]=1", f.URL + "/~%66.xml?a%5b%5D=1"},
 	} {
 		if code, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(c.registered, "")); code != 200 || !strings.Contains(body, `success="true"`) {
 			t.Fatalf("pleaseNotify: %d %s", code, body)

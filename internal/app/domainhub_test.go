@@ -175,6 +175,35 @@ func TestSubscribersOfADomainAreNotifiedOnce(t *testing.T) {
 	d.once("after a post without the domain", all)
 }
 
+// spec:cloudburst#own-domains
+func TestSubscribersOfADomainAreNotifiedUnderAllSpellings(t *testing.T) {
+	t.Parallel()
+	d := newDomainServer(t)
+	d.addUsers("alice")
+	post := func(text string) {
+		t.Helper()
+		if _, err := d.admin.CreatePost(t.Context(), "alice", client.PostChange{Source: &text, Categories: &[]string{"go"}}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	post("Before")
+	site := client.Site{Client: d.admin, User: "alice"}
+	if _, err := site.SetDomain(t.Context(), "blog.test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := site.VerifyDomain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var all []*hubSubscriber
+	for _, topic := range []string{"https://BLOG.test/rss.xml", "https://blog.test/%66eed.atom", "https://BLOG.test/category/go/rss.xml", "https://blog.test/%63ategory/go/feed.json", "https://hub.test:443/everyone/rss.xml"} {
+		all = append(all, d.subscribe(topic)...)
+	}
+	for _, text := range []string{"One", "Two"} {
+		post(text)
+		d.once("after a post", all)
+	}
+}
+
 // TestLiveStreamOfAuthorPageWorksAtOwnDomain reads the live stream of an author page at the
 // domain of the author.
 func TestLiveStreamOfAuthorPageWorksAtOwnDomain(t *testing.T) {

@@ -29,7 +29,7 @@ func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	}
 	var got hub.Fetched
 	var err error
-	found := u.RequestURI() == testfeed.Path
+	found := u.Path == testfeed.Path
 	if found {
 		got, err = o.app.testFeed.Fetch(ctx, f)
 	} else if got, found, err = o.fetchHosted(ctx, f, u); !found && err == nil {
@@ -41,8 +41,12 @@ func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	if about := got.About; found && about != nil {
 		got.About = func() hub.About {
 			a := about()
-			// Then a ping reaches the subscribers of all spellings. u has the path without escapes.
-			a.Self = href.Origin(f.URL) + (&url.URL{Path: u.Path}).EscapedPath()
+			if asked, err := url.Parse(f.URL); err == nil { // then a ping reaches the subscribers of all spellings
+				a.Self = href.Origin(f.URL) + (&url.URL{Path: asked.Path}).EscapedPath()
+			}
+			if v, ok := o.app.feeds.ViewAt(u.Path, u.RawQuery); ok && a.Home == "" { // the format has no link to the page
+				a.Home = o.app.names.Located(v.Base())
+			}
 			return a
 		}
 	}

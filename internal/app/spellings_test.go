@@ -68,7 +68,7 @@ func TestTestFeedReachesSubscribersOfAllSpellingsOfItsURL(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	admin := r.addAlice()
-	feeds := []string{strings.Replace(r.base, "http", "HTTP", 1) + "/test/rss.xml", r.byName("LOCALHOST", "/test/rss.xml"), r.byName("localhost", "/test/rss.xml")}
+	feeds := []string{strings.Replace(r.base, "http", "HTTP", 1) + "/test/rss.xml", r.byName("LOCALHOST", "/test/rss.xml"), r.byName("localhost", "/test/rss.xml"), r.base + "/test/rss.xml?x"}
 	s := r.registerAll(feeds...)
 	if _, err := admin.TickTestFeed(t.Context()); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestURLsOfThisServerWithoutFeedAreRejectedAsSuch(t *testing.T) {
 	t.Parallel()
 	r := start(t, conf(t, t.TempDir()))
 	r.addAlice()
-	for _, path := range []string{"/alice/", "/alice", "/changes.xml", "/alice/feeds.opml", "/test/rss.xml?x", "/alice/category/none/rss.xml"} {
+	for _, path := range []string{"/alice/", "/alice", "/changes.xml", "/alice/feeds.opml", "/test/rss.xml/x", "/alice/category/none/rss.xml"} {
 		s := newSubscriber(t)
 		if _, body := post(t, r.base+"/rsscloud/pleaseNotify", s.form(r.base+path, "yes")); !strings.Contains(body, "There is no such feed here.") {
 			t.Errorf("%s: %s", path, body)

@@ -72,9 +72,11 @@ type Sources interface {
 	SourcesUnder(ctx context.Context, prefix, after string, limit int) ([]string, error)
 }
 
-// Posts returns when the posts of a view changed; *author.Posts implements it.
+// Posts returns when the posts of a view changed, and the categories of a user; *author.Posts
+// implements it.
 type Posts interface {
 	Stamp(ctx context.Context, user, category string) (int64, error)
+	Counts(ctx context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error)
 }
 
 // Hosted returns the URLs of hosted feeds.
@@ -146,6 +148,17 @@ func (n *Notifier) addFollowed(ctx context.Context, list, urls []string) ([]stri
 // topics calls do for each topic with subscribers that is one of the URLs, or another spelling of
 // one, and with this URL.
 func (n *Notifier) topics(ctx context.Context, urls []string, do func(t hub.Topic, url string)) error {
+	return n.following(ctx, urls, func(t hub.Topic) {
+		if slices.Contains(urls, t.URL) {
+			do(t, t.URL)
+		} else if slices.Contains(urls, t.About.Self) {
+			do(t, t.About.Self)
+		}
+	})
+}
+
+// following calls do for each topic with subscribers that one of the URLs means.
+func (n *Notifier) following(ctx context.Context, urls []string, do func(t hub.Topic)) error {
 	const limit = 500
 	for after := int64(0); ; {
 		topics, err := n.Store.Following(ctx, urls, after, n.Now(), limit)
@@ -153,11 +166,7 @@ func (n *Notifier) topics(ctx context.Context, urls []string, do func(t hub.Topi
 			return err
 		}
 		for _, t := range topics {
-			if slices.Contains(urls, t.URL) {
-				do(t, t.URL)
-			} else if slices.Contains(urls, t.About.Self) {
-				do(t, t.About.Self)
-			}
+			do(t)
 		}
 		switch {
 		case len(topics) < limit:

@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -38,6 +39,12 @@ func (t *notifiedViews) set(url string, stamp int64) {
 	t.stamps[url] = max(t.stamps[url], stamp)
 }
 
+// announcedView has the receivers of a view at one URL.
+type announcedView struct {
+	topics []string // URLs of the topics with subscribers: the URL of the view, or other spellings of it
+	read   bool     // the river contains the view
+}
+
 // notifyViews notifies the subscribers of the views that contain a user's posts: the categories of
 // the user, the feed of all users, and the categories of all users. It checks only URLs that have
 // subscribers and whose posts have changed. It runs as a part of the notification of the public
@@ -45,17 +52,26 @@ func (t *notifiedViews) set(url string, stamp int64) {
 //
 // spec:cloudburst#view-feeds-notify
 func (n *Notifier) notifyViews(ctx context.Context, user string) error {
-	var later error
+	views := map[string]announcedView{}
 	for _, base := range []string{author.View{User: user}.Base() + "category/", author.View{}.Base()} {
 		for _, prefix := range n.Names.Bases(base) {
-			later = errors.Join(later, n.notifyViewsUnder(ctx, prefix))
+			if err := n.addViewsUnder(ctx, prefix, views); err != nil {
+				return err
+			}
 		}
+	}
+	if err := n.addSpellings(ctx, user, views); err != nil {
+		return err
+	}
+	var later error
+	for _, u := range slices.Sorted(maps.Keys(views)) { // continue after an error, so that one view does not delay the others
+		later = errors.Join(later, n.notifyView(ctx, u, views[u]))
 	}
 	return later
 }
 
-// notifyViewsUnder is like notifyViews for the views whose URLs have a prefix.
-func (n *Notifier) notifyViewsUnder(ctx context.Context, prefix string) error {
+// addViewsUnder adds the views whose URLs have a prefix.
+func (n *Notifier) addViewsUnder(ctx context.Context, prefix string, views map[string]announcedView) error {
 	followed, err := readAll(func(after string) ([]string, error) {
 		return n.Store.FollowedUnder(ctx, prefix, after, n.Now(), 1000)
 	})
@@ -63,23 +79,42 @@ func (n *Notifier) notifyViewsUnder(ctx context.Context, prefix string) error {
 		return err
 	}
 	read, err := readAll(func(after string) ([]string, error) { return n.Sources.SourcesUnder(ctx, prefix, after, 1000) })
+	for _, u := range read {
+		views[u] = announcedView{read: true}
+	}
+	for _, u := range followed {
+		views[u] = announcedView{[]string{u}, views[u].read}
+	}
+	return err
+}
+
+// addSpellings adds the topics that declare the page of a view as their home page and that views does
+// not contain yet. Their URLs are other spellings of the URL of a view.
+func (n *Notifier) addSpellings(ctx context.Context, user string, views map[string]announcedView) error {
+	categories, err := n.Posts.Counts(ctx, user, author.ByCategory, "", 0)
 	if err != nil {
 		return err
 	}
-	all := slices.Concat(followed, read)
-	slices.Sort(all)
-	var later error
-	for _, u := range slices.Compact(all) { // continue after an error, so that one view does not delay the others
-		_, topic := slices.BinarySearch(followed, u)
-		_, source := slices.BinarySearch(read, u)
-		later = errors.Join(later, n.notifyView(ctx, u, topic, source))
+	pages := n.Names.Bases(author.View{}.Base())
+	for _, c := range categories {
+		pages = slices.Concat(pages, n.Names.Bases(author.View{User: user, Category: c.Name}.Base()), n.Names.Bases(author.View{Category: c.Name}.Base()))
 	}
-	return later
+	var others []hub.Topic
+	for some := range slices.Chunk(pages, topicBatch) {
+		if err := n.following(ctx, some, func(t hub.Topic) { others = append(others, t) }); err != nil {
+			return err
+		}
+	}
+	for _, t := range others {
+		if v := views[t.About.Self]; !slices.Contains(views[t.URL].topics, t.URL) {
+			views[t.About.Self] = announcedView{append(v.topics, t.URL), v.read}
+		}
+	}
+	return nil
 }
 
-// notifyView notifies the subscribers of a view, and the river, if the view has changed. followed
-// means that the view has subscribers, and read that the river contains it.
-func (n *Notifier) notifyView(ctx context.Context, address string, followed, read bool) error {
+// notifyView notifies the subscribers of a view, and the river, if the view has changed.
+func (n *Notifier) notifyView(ctx context.Context, address string, receivers announcedView) error {
 	u, own := n.Names.Path(address)
 	if !own {
 		return nil
@@ -92,14 +127,17 @@ func (n *Notifier) notifyView(ctx context.Context, address string, followed, rea
 	if err != nil || stamp == n.notifiedViews.upTo(address) {
 		return err
 	}
-	if read {
+	if receivers.read {
 		if _, err = n.Readers.ReceivePushAny(ctx, []string{address}, "save"); err != nil {
 			return err
 		}
 	}
-	if followed {
-		if followed, err = n.followedSince(ctx, address, time.UnixMicro(stamp)); err != nil {
-			return err
+	followed := false
+	for _, topic := range receivers.topics {
+		if !followed {
+			if followed, err = n.followedSince(ctx, topic, time.UnixMicro(stamp)); err != nil {
+				return err
+			}
 		}
 	}
 	if followed {
@@ -114,12 +152,12 @@ func (n *Notifier) notifyView(ctx context.Context, address string, followed, rea
 	return nil
 }
 
-// followedSince reports whether a view had a subscriber at the time of its last change, or may have
-// had a subscriber. The hub treats its first check of a topic as a change, because the hub does not
+// followedSince reports whether a topic of a view had a subscriber at the time of the view's last
+// change, or may have had a subscriber. The hub treats its first check of a topic as a change, because the hub does not
 // know earlier versions. This program knows when its own views changed, so it avoids these
 // notifications.
-func (n *Notifier) followedSince(ctx context.Context, address string, changed time.Time) (bool, error) {
-	id := hub.TopicID(address)
+func (n *Notifier) followedSince(ctx context.Context, topic string, changed time.Time) (bool, error) {
+	id := hub.TopicID(topic)
 	t, err := n.Store.Topic(ctx, id)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return false, err
