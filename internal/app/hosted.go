@@ -72,16 +72,18 @@ type hosting struct{ *App }
 
 // newHosted creates the components for hosting feeds and connects them.
 func (a hosting) newHosted(ctx context.Context, st store.Store) error {
-	key, err := a.key(ctx, st)
+	key, fits, err := a.key(ctx, st)
 	if err != nil {
 		return err
 	}
 	a.accounts = &account.Accounts{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Shared: a.cfg.Database != ""}
 	a.owners.accounts, a.owners.log = a.accounts, a.log
-	if err := a.accounts.CheckKey(ctx); key != nil && fault.CodeOf(err) == fault.Conflict {
-		a.keyTrouble = fault.Message(err)
-	} else if key != nil && err != nil {
-		return err
+	if key != nil && !fits {
+		if err := a.accounts.CheckKey(ctx); fault.CodeOf(err) == fault.Conflict {
+			a.keyTrouble = fault.Message(err)
+		} else if err != nil {
+			return err
+		}
 	}
 	a.hosted.late, a.notifier = make(chan struct{}, 1), &publish.Notifier{} // newNotifier sets the fields of the notifier later
 	a.authors = &author.Feeds{
@@ -111,14 +113,13 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Log: a.log,
 		Topics: account.Topics{Accounts: a.accounts}, Hidden: a.accounts.IsDisabled, All: func(ctx context.Context) ([]author.Feed, error) {
 			return publish.PublicFeeds(ctx, a.accounts, a.authors)
-		}, Cloud: a.cloudAt,
+		}, Cloud: a.cloudAt, Locate: a.names.Located,
 		Hit: func(r *http.Request, h publishhttp.ServedFeed) {
 			a.audience.Hit(h.Feed, audience.Hit{
 				Agent: r.UserAgent(), Addr: endpoint.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
 			})
 		},
 	}
-	a.feeds.Locate = a.names.Located
 	a.pageState = st.PageState
 	a.newPosts(st)
 	if err := a.newFiles(st); err != nil {
@@ -227,22 +228,23 @@ func knownKey(given, dir string) ([]byte, error) {
 // key returns the key of the secrets. Only the servers' key can open the secrets of a shared database.
 // A command there creates a key only before the first secret, in a data folder that exists. If it knows
 // no key, or one that opens no secret, the result is nil, and it can neither seal nor open secrets.
-func (a hosting) key(ctx context.Context, st store.Store) ([]byte, error) {
+// fits reports that the key is known to open all secrets.
+func (a hosting) key(ctx context.Context, st store.Store) (key []byte, fits bool, err error) {
 	if !a.command || a.cfg.Database == "" {
-		return secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
+		key, err = secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
+		return key, false, err
 	}
-	key, err := knownKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
-	if err != nil {
-		return nil, err
+	if key, err = knownKey(a.cfg.Accounts.SecretKey, a.cfg.Data); err != nil {
+		return nil, false, err
 	}
 	all, others, err := account.CountSecrets(ctx, st, key)
 	if err != nil || all > 0 && others == all {
-		return nil, err
+		return nil, false, err
 	}
-	if _, err := os.Stat(a.cfg.Data); key == nil && err == nil {
-		return secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
+	if _, missing := os.Stat(a.cfg.Data); key == nil && missing == nil {
+		key, err = secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	}
-	return key, nil
+	return key, others == 0, err
 }
 
 // bucket returns the bucket of media.bucket; nil: files are in the database.
