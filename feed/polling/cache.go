@@ -150,14 +150,14 @@ func seconds(s string) (d time.Duration, ok bool) {
 }
 
 // validatorsOf returns the validators of a response unchanged. It drops a field that cannot be
-// sent again or is too long to store.
+// sent again or is too long to store, and *, which as If-None-Match means any version.
 func validatorsOf(h http.Header, from string) Validators {
 	return Validators{URL: from, ETag: usable(h.Get("ETag")), LastModified: usable(h.Get("Last-Modified"))}
 }
 
 // spec:cloudburst#validator-limit
 func usable(s string) string {
-	if len(s) > longestValidator {
+	if len(s) > longestValidator || strings.TrimSpace(s) == "*" {
 		return ""
 	}
 	for i := 0; i < len(s); i++ {

@@ -158,7 +158,7 @@ func (v *Validators) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*v = Validators{URL: in.URL, ETag: in.ETag + string(in.ETagRaw), LastModified: in.LastModified + string(in.LastModifiedRaw)}
+	*v = Validators{URL: in.URL, ETag: usable(in.ETag + string(in.ETagRaw)), LastModified: in.LastModified + string(in.LastModifiedRaw)}
 	return nil
 }
 

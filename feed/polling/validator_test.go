@@ -66,13 +66,25 @@ func TestValidatorsAreSentUnchanged(t *testing.T) {
 	}
 }
 
+// As If-None-Match, * means any version, so the server would answer 304 for ever.
+func TestAsteriskThatAnEarlierVersionStoredIsNotSent(t *testing.T) {
+	t.Parallel()
+	var stored polling.Validators
+	if err := json.Unmarshal([]byte(`{"url":"http://a.example/","etag":"*","lastModified":"yesterday"}`), &stored); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(header("If-Modified-Since", "yesterday"), stored.Header()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRequestHasNoValidatorsIfTheServerSentNone(t *testing.T) {
 	t.Parallel()
 	l := newTimeline(t).check(ok("1", feed.Hints{}, "Date", "Mon, 04 May 2026 02:20:00 GMT")).validators("", "")
 	if h := polling.Request(l.s).Header(); len(h) != 0 {
 		t.Errorf("%v", h)
 	}
-	for _, bad := range []string{"\"a\r\nX-Evil: 1\"", "\"\x00\"", string(make([]byte, 5000)), `"` + strings.Repeat("x", 1023) + `"`} {
+	for _, bad := range []string{"*", " *\t", "\"a\r\nX-Evil: 1\"", "\"\x00\"", string(make([]byte, 5000)), `"` + strings.Repeat("x", 1023) + `"`} {
 		h := header()
 		h["Etag"] = []string{bad}
 		l.check(polling.Answer{Status: 200, Header: h, Hints: &feed.Hints{}}).validators("", "")

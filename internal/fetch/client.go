@@ -321,11 +321,12 @@ func (r *Request) validate(req *http.Request, url string) bool {
 const MaxValidator = 1 << 10
 
 // Validator returns an ETag or Last-Modified unchanged, or "" if the value is longer than
-// [MaxValidator] or contains bytes that are invalid in a header field.
+// [MaxValidator], contains bytes that are invalid in a header field, or is *, which as If-None-Match
+// means any version.
 //
 // spec:cloudburst#validator-limit
 func Validator(value string) string {
-	if len(value) > MaxValidator || !isValue(value) {
+	if len(value) > MaxValidator || !isValue(value) || strings.TrimSpace(value) == "*" {
 		return ""
 	}
 	return value

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestTooLongValidatorIsNotSent(t *testing.T) {
+func TestTooLongOrInvalidValidatorIsNotSent(t *testing.T) {
 	t.Parallel()
 	longest := `"` + strings.Repeat("x", MaxValidator-2) + `"`
 	for _, c := range []struct {
@@ -18,6 +18,7 @@ func TestTooLongValidatorIsNotSent(t *testing.T) {
 	}{
 		{longest, "", []string{"If-None-Match: " + longest}},
 		{longest + "x", "", nil},
+		{"*", "", nil},
 		{longest + "x", "yesterday", []string{"If-Modified-Since: yesterday"}},
 		{`"a"`, longest + "x", []string{`If-None-Match: "a"`}},
 	} {

@@ -72,15 +72,16 @@ func TestFeedWithoutOwnURLHasTheUsualSpellingOfItsURL(t *testing.T) {
 	}
 }
 
-func TestTooLongValidatorOfAFeedIsIgnored(t *testing.T) {
+func TestTooLongOrInvalidValidatorOfAFeedIsIgnored(t *testing.T) {
 	t.Parallel()
-	long := `"` + strings.Repeat("x", fetch.MaxValidator) + `"`
-	f := &Fetcher{Client: getter(func(fetch.Request) (*fetch.Response, error) {
-		return &fetch.Response{Status: 200, Header: http.Header{"Etag": {long}, "Last-Modified": {long[1:]}}, Body: []byte("<rss/>")}, nil
-	})}
-	got, err := f.Fetch(t.Context(), hub.Fetch{URL: feed})
-	if err != nil || got.ETag != "" || got.LastModified != "" {
-		t.Errorf("%d and %d bytes are kept, %v", len(got.ETag), len(got.LastModified), err)
+	for _, bad := range []string{`"` + strings.Repeat("x", fetch.MaxValidator) + `"`, "*"} {
+		f := &Fetcher{Client: getter(func(fetch.Request) (*fetch.Response, error) {
+			return &fetch.Response{Status: 200, Header: http.Header{"Etag": {bad}, "Last-Modified": {bad}}, Body: []byte("<rss/>")}, nil
+		})}
+		got, err := f.Fetch(t.Context(), hub.Fetch{URL: feed})
+		if err != nil || got.ETag != "" || got.LastModified != "" {
+			t.Errorf("%d and %d bytes are kept, %v", len(got.ETag), len(got.LastModified), err)
+		}
 	}
 }
 
