@@ -29,12 +29,26 @@ func wantsJSON(h http.Header) (json, ok bool) {
 	if strings.TrimSpace(accept) == "" {
 		return false, true
 	}
+	xml, js := preferenceForXML(accept), preferenceFor(accept, "application/json")
+	return xml.less(js), xml.q > 0 || js.q > 0
+}
+
+// prefersHTML reports whether the client is a browser: its header Accept prefers text/html to XML
+// and to JSON.
+//
+// spec:cloudburst#ping-page
+func prefersHTML(h http.Header) bool {
+	accept := strings.Join(h.Values("Accept"), ",")
+	page := preferenceFor(accept, "text/html")
+	return preferenceForXML(accept).less(page) && preferenceFor(accept, "application/json").less(page)
+}
+
+func preferenceForXML(accept string) preference {
 	xml := preferenceFor(accept, "text/xml")
 	if other := preferenceFor(accept, "application/xml"); xml.less(other) {
-		xml = other
+		return other
 	}
-	js := preferenceFor(accept, "application/json")
-	return xml.less(js), xml.q > 0 || js.q > 0
+	return xml
 }
 
 // preferenceFor returns the preference of the most specific range of accept that matches

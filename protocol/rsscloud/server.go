@@ -46,6 +46,9 @@ type Handler struct {
 	// OnInvalid is called for each request that is invalid and does not reach the Backend.
 	// err is a [*FieldError] or an [*Error]. OnInvalid may be nil.
 	OnInvalid func(ctx context.Context, err error)
+	// Page writes the response to a ping by GET if the client prefers text/html. status is 400 for a
+	// refusal that the documents return with status 200. If Page is nil, the client gets a document.
+	Page func(w http.ResponseWriter, r *http.Request, status int, result Result)
 }
 
 // Endpoints returns the paths that a [Handler] serves.
@@ -147,8 +150,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d route) {
 		return
 	}
 	head.Add("Vary", "Accept")
+	page := h.Page != nil && r.Method == http.MethodGet && prefersHTML(r.Header)
 	json, ok := wantsJSON(r.Header)
-	if !ok {
+	if !ok && !page {
 		// Check this before the request has any effect: a client that cannot read the response must
 		// not cause an effect.
 		wirehttp.WriteText(w, http.StatusNotAcceptable, "The response is text/xml or application/json, and the Accept header of this request allows neither. Nothing was done.\n")
@@ -164,6 +168,13 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d route) {
 	status := http.StatusOK
 	if err != nil {
 		result, status = h.refuse(head, r, err)
+	}
+	if page {
+		if status == http.StatusOK && !result.Success {
+			status = http.StatusBadRequest
+		}
+		h.Page(w, r, status, result)
+		return
 	}
 	write(w, status, result, d.element, json)
 }

@@ -49,7 +49,8 @@ type Endpoints struct {
 	Now         func() time.Time // the hub's clock; nil: time.Now
 	HubPage     http.Handler     // response to browsers at /hub; nil: none
 	NotFound    http.Handler     // response to invalid archive paths; nil: a plain 404
-	// PingPage responds to /pingSiteForm with a page of the program; see weblogs.FormHandler.
+	// PingPage responds to /pingSiteForm, and to browsers at /ping, with a page of the program; see
+	// weblogs.FormHandler.
 	PingPage func(w http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values)
 }
 

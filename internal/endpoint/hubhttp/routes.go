@@ -56,7 +56,7 @@ func (g *Endpoints) Routes() []route.Route {
 // routes lists each endpoint once.
 func (g *Endpoints) routes() []route.Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
-	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, OnInvalid: cloud.logInvalid}
+	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, OnInvalid: cloud.logInvalid, Page: g.cloudPage()}
 	rpc := withCORS("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.LargeMethods))
 	root := withCORS("GET, HEAD, POST, OPTIONS", rpcAtRoot(rpc))
 	soap := withSOAPCORS(soapHandler(cloud, g.sites(), g.PublicURL))

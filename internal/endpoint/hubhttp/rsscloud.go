@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -41,6 +42,20 @@ type caller struct {
 	via  string
 	addr netip.Addr
 	hops int
+}
+
+// cloudPage returns the function that responds to a ping of a browser with a page; nil: none.
+func (g *Endpoints) cloudPage() func(http.ResponseWriter, *http.Request, int, rsscloud.Result) {
+	if g.PingPage == nil {
+		return nil
+	}
+	return func(w http.ResponseWriter, r *http.Request, status int, res rsscloud.Result) {
+		title := "Thanks"
+		if !res.Success {
+			title = "Ping refused"
+		}
+		g.PingPage(w, r, status, title, res.Msg, url.Values{"rssUrl": {r.URL.Query().Get("url")}})
+	}
 }
 
 // callerOf describes the sender of r. If a method is called without an HTTP request, r is nil and

@@ -266,3 +266,36 @@ func TestPingFormReturnsAPage(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
+
+func TestPingThatABrowserOpensReturnsAPage(t *testing.T) {
+	t.Parallel()
+	h := &fakeHub{}
+	mux := http.NewServeMux()
+	route.Mount(mux, (&Endpoints{Hub: h, PingPage: func(w http.ResponseWriter, _ *http.Request, status int, title, text string, form url.Values) {
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "our page: %s; %s; %s", title, text, form.Get("rssUrl"))
+	}}).Routes(), nil)
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	get := "/ping?url=" + url.QueryEscape(siteFeed)
+	for name, c := range map[string]struct {
+		method, path, accept string
+		status               int
+		want                 string
+	}{
+		"browser":           {"GET", get, browser, 200, "our page: Thanks; Thanks for the ping.; " + siteFeed},
+		"only HTML":         {"GET", get, "text/html", 200, "our page: Thanks; "},
+		"refused":           {"GET", "/ping?url=ftp://x.example/", browser, 400, "our page: Ping refused; "},
+		"with a slash":      {"GET", strings.Replace(get, "?", "/?", 1), browser, 200, "our page: Thanks; "},
+		"any type":          {"GET", get, "*/*", 200, "<?xml"},
+		"JSON first":        {"GET", get, "application/json, text/html;q=0.9", 200, "{"},
+		"POST of a browser": {"POST", get, browser, 200, "<?xml"},
+	} {
+		r := httptest.NewRequest(c.method, c.path, nil)
+		r.Header.Set("Accept", c.accept)
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, r)
+		if w.Code != c.status || !strings.HasPrefix(w.Body.String(), c.want) || w.Header().Get("Vary") != "Accept" {
+			t.Errorf("%s: %d %s %s", name, w.Code, w.Header(), w.Body)
+		}
+	}
+}
