@@ -27,9 +27,26 @@ const noText int64 = 0
 // an edit.
 //
 // spec:cloudburst#river-what-is-an-edit
-func hashOf(it *feed.Item) int64 {
+func hashOf(it *feed.Item) int64 { return hashRepeating(it, 0) }
+
+// maxRepeats is the number of elements that may repeat the author of an item of a podcast.
+const maxRepeats = 3
+
+// hadHash reports whether hash is the hash that earlier versions computed for it: they repeated an
+// author whom several elements name.
+func hadHash(it *feed.Item, hash int64) bool {
+	for n := 1; n <= maxRepeats; n++ {
+		if hashRepeating(it, n) == hash {
+			return true
+		}
+	}
+	return false
+}
+
+// hashRepeating is hashOf for an item that names its first author several more times.
+func hashRepeating(it *feed.Item, times int) int64 {
 	words, rest := fnvBasis, fnvBasis
-	n := hashItem(&words, &rest, it, 0)
+	n := hashItem(&words, &rest, it, times, 0)
 	upper := int64(words>>1) &^ (1<<32 - 1)
 	if n == 0 {
 		upper = noText
@@ -39,7 +56,7 @@ func hashOf(it *feed.Item) int64 {
 
 // hashItem adds an item and its nested items to both hashes, and returns the number of text
 // bytes.
-func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
+func hashItem(words, rest *fnv, it *feed.Item, times, depth int) (n int) {
 	add := func(s string) { words.add(s); n += len(s) }
 	add(it.Title.Value)
 	add(it.Summary.Value)
@@ -55,9 +72,7 @@ func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 		}
 	}
 	rest.add(it.Link)
-	for _, who := range it.Byline() {
-		rest.add(who.Name)
-	}
+	hashByline(rest, it.Byline(), times)
 	for i := range it.Categories {
 		rest.add(it.Categories[i].Term)
 		rest.add(it.Categories[i].Label)
@@ -90,10 +105,22 @@ func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 	}
 	if depth < maxNestedDepth {
 		for i := range it.Items {
-			n += hashItem(words, rest, &it.Items[i], depth+1)
+			n += hashItem(words, rest, &it.Items[i], times, depth+1)
 		}
 	}
 	return n
+}
+
+// hashByline adds the names of the authors, and the first one several more times.
+func hashByline(rest *fnv, byline []feed.Person, times int) {
+	for i := range byline {
+		rest.add(byline[i].Name)
+	}
+	if len(byline) > 0 {
+		for range times {
+			rest.add(byline[0].Name)
+		}
+	}
 }
 
 func hashOutlines(words *fnv, list []feed.Outline) (n int) {

@@ -35,6 +35,11 @@ type entry struct {
 	same bool // true if the item has not changed since the last document
 }
 
+// matches reports whether the item with this hash in the store has the content of e.
+func (e *entry) matches(hash int64) bool {
+	return hash == e.hash || hash>>32 == e.hash>>32 && hadHash(e.item, hash)
+}
+
 // Merged contains the changes that a document causes.
 type Merged struct {
 	Put       []Item // new items first, with Seq 0, then changed items
@@ -66,7 +71,7 @@ func (m *Merge) Read() {
 		}
 		seen[e.id] = true
 		if j, ok := m.before[e.id]; ok {
-			e.same = m.Last[j].Hash == e.hash
+			e.same = e.matches(m.Last[j].Hash)
 		}
 		m.entries = append(m.entries, e)
 	}
@@ -195,7 +200,7 @@ func (m *Merge) Result() Merged {
 		switch {
 		case !ok:
 			fresh = append(fresh, i)
-		case was.Hash != e.hash:
+		case !e.matches(was.Hash):
 			it := m.item(e, was)
 			it.EditedAt = m.Now
 			changed = append(changed, it)

@@ -341,3 +341,36 @@ func TestItemsWithRelativeGUIDsKeepTheirIdentity(t *testing.T) {
 		}
 	}
 }
+
+// Earlier versions stored a person twice if several elements of an item name them.
+func TestPersonsThatEarlierVersionsRepeatedAreNotEdits(t *testing.T) {
+	t.Parallel()
+	read := func(name string) *feed.Feed {
+		f, err := feed.ParseBytes([]byte(`<rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>C</title>`+
+			`<item><guid>1</guid><title>One</title><author>`+name+`</author><itunes:author>`+name+`</itunes:author></item>`+
+			`<item><guid>2</guid><title>Two</title><dc:creator>`+name+`</dc:creator><dc:creator>Carol</dc:creator><itunes:author>`+name+`</itunes:author></item>`+
+			`<item><guid>3</guid><title>Three</title></item></channel></rss>`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for repeats := range 4 {
+		s := newMergeRig()
+		before := read("Alice")
+		for i := range before.Items[:2] {
+			who := &before.Items[i].Authors
+			*who = append(*who, slices.Repeat((*who)[:1], repeats)...)
+		}
+		s.merge(before, false)
+		for _, last := range [][]Known{s.last, {}} { // the second time, the items return after a document without them
+			s.last = last
+			if got := s.merge(read("Alice"), false); len(got.Put)+len(got.Withdrawn) != 0 {
+				t.Errorf("%d repeats: %+v", repeats, got)
+			}
+		}
+		if got := s.merge(read("Bob"), false); got.Edited != 2 {
+			t.Errorf("%d repeats: another author: %+v", repeats, got)
+		}
+	}
+}
