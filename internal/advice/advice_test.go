@@ -141,6 +141,22 @@ func TestAdviceCoversHTTPDeliveryProblems(t *testing.T) {
 	}
 }
 
+func TestSizesHaveTheLargestUnitThatFits(t *testing.T) {
+	t.Parallel()
+	doc := []byte(`<rss version="2.0"><channel><title>T</title></channel></rss>`)
+	f, err := feed.ParseBytes(doc, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := advice.On(f, &advice.Delivery{Document: make([]byte, 20<<20), Header: http.Header{"Content-Type": {"application/rss+xml"}}})
+	for _, rule := range []string{"size", "http-compression"} {
+		i := slices.IndexFunc(list, func(a advice.Finding) bool { return a.Rule == rule })
+		if i < 0 || list[i].Places[0].Text != "20 MiB" {
+			t.Errorf("%s: %+v", rule, list)
+		}
+	}
+}
+
 func TestAdviceIsGivenWithoutHTTPResponse(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Format: feed.RSS, Version: "2.0", Items: []feed.Item{{ID: "x", IDFrom: feed.FromContent}}}

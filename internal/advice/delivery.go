@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cloudburst/feed"
+	"cloudburst/internal/text"
 )
 
 // http checks the HTTP response of the feed.
@@ -22,7 +23,7 @@ func (a *adviser) http() {
 		a.add(LevelWarning, "http-conditional", Place{Text: "the second request was answered " + strconv.Itoa(a.d.Revalidated)}, "The server ignores conditional requests.", "Every reader downloads the whole feed on each request, even if it has not changed.", "Configure the server to answer 304 Not Modified if If-None-Match or If-Modified-Since match the current version.")
 	}
 	if !a.d.Compressed && len(a.d.Document) > 4<<10 {
-		a.add(LevelAdvice, "http-compression", Place{Text: strconv.Itoa(len(a.d.Document)>>10) + " kB"}, "The response is not compressed.", "Each download is several times larger than necessary.", "Configure the server to compress feeds with gzip.")
+		a.add(LevelAdvice, "http-compression", Place{Text: text.SizeWords(int64(len(a.d.Document)))}, "The response is not compressed.", "Each download is several times larger than necessary.", "Configure the server to compress feeds with gzip.")
 	}
 	if strings.Contains(strings.ToLower(h.Get("Cache-Control")), "no-store") {
 		a.add(LevelAdvice, "http-no-store", Place{Text: "Cache-Control: " + h.Get("Cache-Control")}, "The server forbids caching the feed.", "Caches download the feed again for each reader.", "Send Cache-Control: max-age=300, or another suitable lifetime.")
@@ -80,7 +81,7 @@ const (
 // size checks the size of the document.
 func (a *adviser) size() {
 	n := len(a.d.Document)
-	at := Place{Text: strconv.Itoa(n>>10) + " kB"}
+	at := Place{Text: text.SizeWords(int64(n))}
 	const fix = "Limit the feed to the newest items, and move older ones to further pages or an archive (RFC 5005)."
 	switch {
 	case n > hugeFeed:

@@ -2,9 +2,12 @@ package checkup
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"cloudburst/internal/text"
 )
 
 // Level is the severity of a finding.
@@ -351,16 +354,8 @@ func backupContent(w Installation) []Finding {
 	return fine(id, "The last backup, %s, is intact.", c.File)
 }
 
-// Bytes formats a size in KiB, MiB or GiB.
-func Bytes(n uint64) string {
-	switch {
-	case n >= 10<<30:
-		return fmt.Sprintf("%d GiB", n>>30)
-	case n >= 10<<20:
-		return fmt.Sprintf("%d MiB", n>>20)
-	}
-	return fmt.Sprintf("%d KiB", n>>10)
-}
+// Bytes formats a size in the largest unit that fits it.
+func Bytes(n uint64) string { return text.SizeWords(int64(min(n, math.MaxInt64))) }
 
 // round formats a duration without insignificant digits.
 func round(d time.Duration) string {

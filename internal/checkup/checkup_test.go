@@ -57,7 +57,7 @@ func troubles() map[string]trouble {
 		"a folder read only":            {func(w *Installation) { w.Folder.Err = "read-only file system" }, "data-folder", Problem, "read-only"},
 		"a world-readable folder":       {func(w *Installation) { w.Folder.Mode = 0o755 }, "data-folder", Warning, "Other users can access"},
 		"little space":                  {func(w *Installation) { w.Folder.Free = 900 << 20 }, "data-space", Problem, "900 MiB"},
-		"too little to be ready":        {func(w *Installation) { w.Folder.Free, w.Folder.Min = 2<<30, 3<<30 }, "data-space", Problem, "disk.min-free is 3072 MiB"},
+		"too little to be ready":        {func(w *Installation) { w.Folder.Free, w.Folder.Min = 2<<30, 3<<30 }, "data-space", Problem, "disk.min-free is 3 GiB"},
 		"low space":                     {func(w *Installation) { w.Folder.Free, w.Folder.Size = 900<<20, 20<<30 }, "data-space", Warning, "900 MiB"},
 		"a damaged backup":              {func(w *Installation) { w.Copy = Copy{File: "/a.db", Damaged: true, Err: "/a.db is damaged."} }, "backup-content", Problem, "damaged"},
 		"a backup that is gone":         {func(w *Installation) { w.Copy = Copy{File: "/a.db", Err: "/a.db cannot be read."} }, "backup-content", Note, "cannot be read"},

@@ -121,7 +121,7 @@ func (a *answer) follow(h hop) bool {
 func (a *answer) take(res *http.Response, limit int64, d *Doctor) {
 	defer res.Body.Close()
 	a.status, a.header = res.StatusCode, res.Header
-	if res.Request != nil && res.Request.URL != nil && res.Request.URL.String() != a.url {
+	if res.Request != nil && res.Request.URL != nil && !sameURL(res.Request.URL.String(), a.url) {
 		a.hops = append(a.hops, hop{0, a.url, res.Request.URL.String()})
 		a.url = res.Request.URL.String()
 	}

@@ -184,7 +184,7 @@ func (w *watching) listen(ctx context.Context) (callback, error) {
 		return c, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/rsscloud/"+c.token, &rsscloud.Subscriber{Wants: func(u string) bool { return u == x.feed }, OnNotify: w.notified, Now: x.d.now})
+	mux.Handle("/rsscloud/"+c.token, &rsscloud.Subscriber{Wants: func(u string) bool { return sameURL(u, x.feed) }, OnNotify: w.notified, Now: x.d.now})
 	mux.Handle("/websub/"+c.token, &websub.Subscriber{Callbacks: w, MaxBody: maxBody})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 64 << 10}
 	done := make(chan struct{})

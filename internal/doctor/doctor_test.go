@@ -183,9 +183,9 @@ func TestFetchProblemsAreReported(t *testing.T) {
 		"not compressed": {site: all(body(rss(cloudElement+hubLink+selfLink, strings.ReplaceAll(goodItems, "</title>", strings.Repeat(" wave", 2000)+"</title>"))), bare("ETag", `"x"`)),
 			want: []string{"feed-compression note", "conditional-etag warning"}, says: "gzip"},
 		"too large for hubs": {site: body(rss(cloudElement+hubLink+selfLink, strings.ReplaceAll(goodItems, "</title>", strings.Repeat(" wave", 200000)+"</title>"))),
-			want: []string{"feed-size warning"}, says: "1.0 MiB"},
+			want: []string{"feed-size warning"}, says: "1 MiB"},
 		"too large for all": {site: body(rss(cloudElement+hubLink+selfLink, goodItems+strings.Repeat("<!-- tide -->\n", 400000))),
-			want: []string{"feed-size problem", "feed-valid warning"}, says: "5.0 MiB"},
+			want: []string{"feed-size problem", "feed-valid warning"}, says: "5 MiB"},
 		"in need of repair": {site: body(strings.ReplaceAll(goodFeed(), "Harbour notes", "Harbour & notes")), want: []string{"feed-valid warning"}, says: "cloudburst validate 'BASE/rss.xml'"},
 		"moved by a redirect document": {site: body(`<redirect><newLocation>http://a.example/rss.xml</newLocation></redirect>`),
 			want: []string{"feed-moved warning", "items note", "websub-hub problem", "page note"}, says: "http://a.example/rss.xml"},
@@ -329,8 +329,18 @@ func TestCloudProblemsAreReported(t *testing.T) {
 func TestWebSubProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	with := func(links string) func(*site) { return body(rss(cloudElement+links, goodItems)) }
+	accented := func(self string) func(*site) {
+		return func(s *site) {
+			s.body = rss(cloudElement+hubLink+`<atom:link rel="self" href="BASE`+self+`"/>`, goodItems)
+			s.paths["/café.xml"] = func(w http.ResponseWriter, r *http.Request) { s.good(w, r) }
+			s.page = strings.ReplaceAll(s.page, "/rss.xml", "/café.xml")
+		}
+	}
 	check(t, map[string]wrong{
-		"none": {site: with(selfLink), want: []string{"websub-hub note"}, says: `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub"`},
+		"a letter that URLs escape": {path: "/café.xml", site: accented("/café.xml"), want: []string{}},
+		"a self with the escape":    {path: "/café.xml", site: accented("/caf%C3%A9.xml"), want: []string{}},
+		"a self without the escape": {path: "/caf%c3%a9.xml", site: accented("/café.xml"), want: []string{}},
+		"none":                      {site: with(selfLink), want: []string{"websub-hub note"}, says: `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub"`},
 		"in the header only": {site: all(with(""), func(s *site) {
 			s.links = []string{`<BASE/websub>; rel="hub"`, `<BASE/rss.xml>; rel="self"`}
 		}), want: []string{}},

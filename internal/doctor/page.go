@@ -17,7 +17,7 @@ func (x *exam) page(ctx context.Context) bool {
 		x.add(SubjectPage, "page", Note, "The feed does not name its home page.", "Put the URL of the home page into the feed's link.")
 		return true
 	}
-	if link == x.feed || link == x.first.url {
+	if sameURL(link, x.feed) || sameURL(link, x.first.url) {
 		x.add(SubjectPage, "page", Warning, "The feed names itself as its home page.", "Put the URL of the home page into the feed's link.")
 		return true
 	}
@@ -44,12 +44,15 @@ func (x *exam) page(ctx context.Context) bool {
 func (x *exam) alternate(page string, named []string) {
 	fix := "Put this into the head of the page:\n" + alternate(mediaTypeOf(x.doc), x.feed)
 	known := append([]string{x.feed, x.first.url}, x.links.topic)
+	isFeed := func(u string) bool {
+		return slices.ContainsFunc(known, func(k string) bool { return sameURL(k, u) })
+	}
 	near := func(u string) bool {
 		return slices.ContainsFunc(known, func(k string) bool { return k != "" && bare(k) == bare(u) })
 	}
 	i := slices.IndexFunc(named, near)
 	switch {
-	case slices.ContainsFunc(named, func(u string) bool { return slices.Contains(known, u) }):
+	case slices.ContainsFunc(named, isFeed):
 		x.add(SubjectPage, "page-alternate", OK, fmt.Sprintf("The page %s names the feed, so readers find it.", page), "")
 	case i >= 0:
 		x.add(SubjectPage, "page-alternate", Note, fmt.Sprintf("The page %s names the feed by another URL: %s", page, named[i]), fix)

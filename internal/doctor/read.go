@@ -152,9 +152,9 @@ func (x *exam) choose(feeds []discover.Link) bool {
 // served checks the size and duration of the response.
 func (x *exam) served() {
 	a := &x.first
-	came := size(int64(len(a.body)))
+	came := text.SizeWords(int64(len(a.body)))
 	if a.coded && a.wire > 0 {
-		came += ", " + size(a.wire) + " compressed"
+		came += ", " + text.SizeWords(a.wire) + " compressed"
 	}
 	x.add(SubjectFeed, "feed-read", OK, fmt.Sprintf("%s returns 200 OK (%s).", a.url, came), "")
 	switch {
@@ -168,9 +168,9 @@ func (x *exam) served() {
 	const fix = "Keep the newest 20 to 50 items in the feed, and older ones in further pages or an archive."
 	switch n := int64(len(a.body)); {
 	case !a.whole:
-		x.add(SubjectFeed, "feed-size", Problem, fmt.Sprintf("It is larger than %s, the limit of hubs and readers.", size(maxBody)), fix)
+		x.add(SubjectFeed, "feed-size", Problem, fmt.Sprintf("It is larger than %s, the limit of hubs and readers.", text.SizeWords(maxBody)), fix)
 	case n > hubsLimit:
-		x.add(SubjectFeed, "feed-size", Warning, fmt.Sprintf("It has %s. WebSub hubs usually deliver no more than %s.", size(n), size(hubsLimit)), fix)
+		x.add(SubjectFeed, "feed-size", Warning, fmt.Sprintf("It has %s. WebSub hubs usually deliver no more than %s.", text.SizeWords(n), text.SizeWords(hubsLimit)), fix)
 	}
 	if strings.HasPrefix(a.url, "http:") && !isLocal(hostOf(a.url)) {
 		x.add(SubjectFeed, "feed-insecure", Note, "It uses http, so others in the network can read and change it.", "Serve it over https too, and redirect the old URL when the hubs know the new one.")
@@ -184,7 +184,7 @@ func (x *exam) format() {
 	x.add(SubjectFeed, "feed-format", OK, fmt.Sprintf("It is %s: %s, %s.", name, quote(f.Title.Value), text.Plural(len(f.Items), "item")), "")
 	if f.Moved != nil && f.Moved.Gone {
 		x.add(SubjectFeed, "feed-moved", Problem, "The feed declares that it is gone.", "Remove that element if it is wrong.")
-	} else if f.Moved != nil && f.Moved.To != x.first.url {
+	} else if f.Moved != nil && !sameURL(f.Moved.To, x.first.url) {
 		x.add(SubjectFeed, "feed-moved", Warning, "The feed declares that it has moved to "+short(f.Moved.To, 300)+".", "Examine that URL, and redirect the old one to it with status 301.")
 	}
 	d := &advice.Delivery{Document: x.first.body, URL: x.first.url, Header: x.first.header, Compressed: x.first.coded, Now: x.d.now()}

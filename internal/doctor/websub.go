@@ -152,13 +152,13 @@ func (x *exam) sameFeed(ctx context.Context, self, fix string) {
 		level, effect = Warning, "Readers that use it lose the feed."
 	}
 	switch {
-	case self == x.feed && len(x.first.hops) == 0:
+	case sameURL(self, x.feed) && len(x.first.hops) == 0:
 		x.add(SubjectWebSub, id, OK, "Its self URL is the examined URL.", "")
 		return
-	case self == x.feed:
+	case sameURL(self, x.feed):
 		x.add(SubjectWebSub, id, Note, fmt.Sprintf("Its self URL is the one before the redirects: %s Hubs fetch it there each time.", x.feed), "")
 		return
-	case self == x.first.url:
+	case sameURL(self, x.first.url):
 		x.add(SubjectWebSub, id, OK, "Its self URL is the one after the redirects.", "")
 		return
 	}
@@ -166,7 +166,7 @@ func (x *exam) sameFeed(ctx context.Context, self, fix string) {
 	switch {
 	case !got.ok():
 		x.add(SubjectWebSub, id, level, fmt.Sprintf("Its self URL %s is not readable: %s. %s", short(self, 300), got.outcome(), effect), fix)
-	case got.url == x.first.url, bytes.Equal(got.body, x.first.body):
+	case sameURL(got.url, x.first.url), bytes.Equal(got.body, x.first.body):
 		x.add(SubjectWebSub, id, Note, fmt.Sprintf("Its self URL is %s, the same feed at another URL. WebSub subscribers use that URL, so ping the hub with it.", short(self, 300)), "")
 	default:
 		x.add(SubjectWebSub, id, Warning, fmt.Sprintf("Its self URL is %s, which returns a different document. WebSub subscribers get that document.", short(self, 300)), fix)

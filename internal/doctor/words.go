@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"cloudburst/internal/href"
 	"cloudburst/internal/text"
 )
 
@@ -34,14 +36,9 @@ func short(s string, limit int) string {
 	return strings.TrimSpace(string(r[:limit-1])) + "…"
 }
 
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return text.Plural(int(n), "byte")
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f kB", float64(n)/1024)
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+// sameURL reports whether two URLs are equal in their usual spelling: a client writes é as %C3%A9.
+func sameURL(a, b string) bool {
+	return cmp.Or(href.UsualSpelling(a), a) == cmp.Or(href.UsualSpelling(b), b)
 }
 
 // span formats a duration in a suitable unit.

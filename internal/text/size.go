@@ -42,6 +42,17 @@ func ParseSize(s string) (int64, error) {
 	return int64(math.Round(f * float64(unit))), nil
 }
 
+// SizeWords prints a number of bytes for people, in the largest binary unit that fits it: 20 MiB,
+// 1.5 GiB, 812 bytes.
+func SizeWords(bytes int64) string {
+	for _, u := range sizeUnits {
+		if strings.HasSuffix(u.name, "iB") && bytes >= u.bytes {
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(bytes)/float64(u.bytes)), ".0") + " " + u.name
+		}
+	}
+	return Plural(int(bytes), "byte")
+}
+
 // FormatSize prints a number of bytes in the largest binary unit that divides it: 64MiB, 1500B. 0
 // has no unit. ParseSize reads the result back exactly.
 func FormatSize(bytes int64) string {

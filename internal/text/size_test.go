@@ -2,6 +2,15 @@ package text
 
 import "testing"
 
+func TestSizesForPeopleHaveTheLargestUnitThatFits(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1 KiB", 1536: "1.5 KiB", 20 << 20: "20 MiB", 20<<20 + 1: "20 MiB", 3 << 29: "1.5 GiB"} {
+		if got := SizeWords(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestSizesAreParsedWithUnits(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]int64{"0": 0, "1500": 1500, "1500B": 1500, "64MiB": 64 << 20, "64 mib": 64 << 20, "1.5GiB": 3 << 29, "10MB": 10_000_000, "2kB": 2000, "1TiB": 1 << 40, "2PB": 2e15,

@@ -25,6 +25,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"cloudburst/internal/text"
 )
 
 // These errors are not grammar errors. [Error] wraps them.
@@ -91,7 +93,7 @@ func Read(r io.Reader, o Options) (*Node, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, o.MaxBytes+1))
 	if int64(len(raw)) > o.MaxBytes {
 		return nil, &Error{Line: 1, Kind: ErrTooLarge,
-			Msg: fmt.Sprintf("the document is larger than the %d bytes accepted here", o.MaxBytes)}
+			Msg: fmt.Sprintf("the document is larger than the %s accepted here", text.SizeWords(o.MaxBytes))}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the document: %w", err)

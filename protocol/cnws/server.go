@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cloudburst/internal/text"
 	"cloudburst/internal/wirehttp"
 	"cloudburst/internal/xmlsafe"
 )
@@ -169,7 +170,7 @@ func (h *Handler) refuseInvalid(w http.ResponseWriter, r *http.Request, err erro
 			limit = tooLarge.Limit
 		}
 		w.Header().Set("Connection", "close")
-		plain(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The document is larger than the %d bytes accepted here.", limit))
+		plain(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("The document is larger than the %s accepted here.", text.SizeWords(limit)))
 	case isField:
 		h.answer(w, r, Result{Description: field.Msg})
 	case isSyntax && syntax.Line > 0:

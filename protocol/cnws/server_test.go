@@ -219,7 +219,7 @@ func TestInvalidRequestGetsStatusAndMessage(t *testing.T) {
 		{"no document", "text/xml", "", nil, 400, "no XML element"},
 		{"DOCTYPE", "text/xml", "<!DOCTYPE x>" + subscribeDoc, nil, 400, "DOCTYPE"},
 		{"two actions", "text/xml", wrap("<subscribe/><resourceChange/>"), nil, 400, "send one message"},
-		{"300 KiB", "text/xml", subscribeDoc + strings.Repeat(" ", 300<<10), nil, 413, "262144 bytes"},
+		{"300 KiB", "text/xml", subscribeDoc + strings.Repeat(" ", 300<<10), nil, 413, "256 KiB"},
 	} {
 		before := len(l.got)
 		status, kind, body := post(t, endpoint, c.kind, c.body, c.header...)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"cloudburst/internal/text"
 	"cloudburst/internal/wirehttp"
 )
 
@@ -74,7 +75,7 @@ func asError(err error) (e *Error, unknown bool) {
 
 func tooLarge() *Error {
 	return &Error{Status: http.StatusRequestEntityTooLarge, Code: InvalidRequest,
-		Description: fmt.Sprintf("The request is larger than %d bytes.", MaxBody)}
+		Description: fmt.Sprintf("The request is larger than %s.", text.SizeWords(MaxBody))}
 }
 
 // write writes the error as the response.

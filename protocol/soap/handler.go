@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cloudburst/internal/text"
 	"cloudburst/internal/wirehttp"
 	"cloudburst/internal/xmlsafe"
 )
@@ -237,7 +238,7 @@ func parseFault(err error, v Version) (status int, f *Fault) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		f.String = fmt.Sprintf("The call is larger than the %d bytes accepted here.", tooLarge.Limit)
+		f.String = fmt.Sprintf("The call is larger than the %s accepted here.", text.SizeWords(tooLarge.Limit))
 		return http.StatusRequestEntityTooLarge, f
 	case errors.As(err, &syntax):
 		f.String = fmt.Sprintf("The call cannot be read: in line %d, %s.", syntax.Line, syntax.Msg)

@@ -2,7 +2,6 @@ package upload
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"mime"
@@ -110,17 +109,4 @@ func (s *Files) describeOwn(ctx context.Context, user, hash string) (author.Encl
 	}
 	e.Duration = math.Round(inspected.Duration*100) / 100
 	return e, nil
-}
-
-// sizeWords formats a size in bytes for users.
-func sizeWords(n int64) string {
-	for _, unit := range []struct {
-		size int64
-		name string
-	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
-		if n >= unit.size {
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit.size)), ".0") + " " + unit.name
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

@@ -23,6 +23,7 @@ import (
 	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/media"
+	"cloudburst/internal/text"
 )
 
 // Default limits of files in bytes.
@@ -114,7 +115,7 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 // spool copies an upload to a temporary file.
 func (s *Files) spool(r io.Reader) (spool *os.File, size int64, err error) {
 	if spool, err = os.CreateTemp(s.Temp, "cloudburst-file-*"); err != nil {
-		return nil, 0, spoolFault(err)
+		return nil, 0, fault.Unstored(err, "The upload cannot be stored.")
 	}
 	defer func() {
 		if err != nil {
@@ -130,24 +131,15 @@ func (s *Files) spool(r io.Reader) (spool *os.File, size int64, err error) {
 	_, cut := errors.AsType[*http.MaxBytesError](from.err)
 	switch {
 	case cut || size > limit:
-		return spool, 0, fault.New(fault.Invalid, "The file is larger than %s, which is the limit; nothing was stored.", sizeWords(limit))
+		return spool, 0, fault.New(fault.Invalid, "The file is larger than %s, which is the limit; nothing was stored.", text.SizeWords(limit))
 	case from.err != nil:
 		return spool, 0, fault.Wrap(fault.Invalid, from.err, "The upload is incomplete; nothing was stored. Send the file again.")
 	case err != nil:
-		return spool, 0, spoolFault(err)
+		return spool, 0, fault.Unstored(err, "The upload cannot be stored.")
 	case size == 0:
 		return spool, 0, fault.New(fault.Invalid, "The file is empty; nothing was stored.")
 	}
 	return spool, size, nil
-}
-
-// spoolFault converts an error of the temporary file.
-func spoolFault(err error) error {
-	msg := "The upload cannot be stored temporarily."
-	if fault.IsDiskFull(err) {
-		msg = fault.DiskFull
-	}
-	return &fault.Error{Code: fault.Unavailable, Msg: msg, Err: err, RetryAfter: 5 * time.Second}
 }
 
 // errorReader records the errors of a reader, so that the caller can distinguish read errors from
@@ -201,7 +193,7 @@ func (s *Files) store(ctx context.Context, f author.File, open func() io.Reader)
 		s.log().WarnContext(ctx, "could not delete the pieces of a rejected file; the sweep deletes them", "err", dropping)
 	}
 	if fault.CodeOf(err) == fault.TooMany {
-		err = fault.Wrap(fault.TooMany, err, "The file has %s, and your files together would exceed your quota of %s; it was not stored. Delete files that you do not need.", sizeWords(f.Size), sizeWords(s.quota()))
+		err = fault.Wrap(fault.TooMany, err, "The file has %s, and your files together would exceed your quota of %s; it was not stored. Delete files that you do not need.", text.SizeWords(f.Size), text.SizeWords(s.quota()))
 	}
 	return author.File{}, err
 }

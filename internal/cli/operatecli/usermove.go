@@ -36,22 +36,12 @@ standard output.`,
 				n, err := shell.WriteWhole(args[1], func(w io.Writer) (int64, error) { return s.ExportUser(ctx, args[0], w, show) })
 				bar.End()
 				if err == nil {
-					fmt.Fprintf(p.Err, "Exported all data of %s to %s, %s.\n", args[0], args[1], bytesWords(n))
+					fmt.Fprintf(p.Err, "Exported all data of %s to %s, %s.\n", args[0], args[1], text.SizeWords(n))
 				}
 				return err
 			})
 		},
 	})
-}
-
-func bytesWords(n int64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%d KiB", n>>10)
-	}
-	return fmt.Sprintf("%d bytes", n)
 }
 
 const userImportHelp = `Imports posts. The content of FILE decides what it is, not its name:
@@ -193,7 +183,7 @@ func (p *commands) printPreview(user string, res client.MoveResult) error {
 		line += fmt.Sprintf(", with drafts: %d", res.Drafts)
 	}
 	if res.Files > 0 {
-		line += fmt.Sprintf(", and %s of %s", text.Plural(res.Files, "file"), bytesWords(res.FileBytes))
+		line += fmt.Sprintf(", and %s of %s", text.Plural(res.Files, "file"), text.SizeWords(res.FileBytes))
 	}
 	line += fmt.Sprintf("; %d already exist", res.Existing)
 	if res.Skipped > 0 {

@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/advice"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
@@ -179,7 +180,7 @@ func (s *Pages) doSave(rw http.ResponseWriter, r *http.Request, session account.
 // readUpload reads the upload form: the name of the feed, the file, and its type guessed from its
 // name.
 func readUpload(rw http.ResponseWriter, r *http.Request) (name string, doc []byte, kind string, err error) {
-	tooLarge := fault.New(fault.Invalid, "The file is larger than %s bytes, the maximum size of a feed. Nothing was saved.", shell.FormatCount(author.MaxDocument))
+	tooLarge := fault.New(fault.Invalid, "The file is larger than %s, the maximum size of a feed. Nothing was saved.", text.SizeWords(author.MaxDocument))
 	broken := func(err error) error {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return tooLarge
