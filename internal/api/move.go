@@ -90,7 +90,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 	}
 	spool, err := os.CreateTemp(s.Temp, "cloudburst-import-*")
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The upload cannot be stored")
+		return wrapSpool(err)
 	}
 	defer os.Remove(spool.Name())
 	defer spool.Close()

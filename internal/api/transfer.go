@@ -113,7 +113,7 @@ func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
 	}
 	spool, err := os.CreateTemp(s.Temp, "cloudburst-import-*")
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The upload cannot be stored")
+		return wrapSpool(err)
 	}
 	defer os.Remove(spool.Name())
 	defer spool.Close()
@@ -187,7 +187,7 @@ func wrapSpool(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.Wrap(fault.Unavailable, err, "The upload cannot be stored")
+	return fault.Unstored(err, "The upload cannot be stored.")
 }
 
 // readLine returns the next line. If the line is too long, readLine skips it and returns

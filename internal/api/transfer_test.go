@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"cloudburst/client"
 	"cloudburst/internal/api/form"
+	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 )
 
@@ -151,6 +154,22 @@ func TestUploadsLeaveNoTemporaryFiles(t *testing.T) {
 	if len(w.subs) != 1 {
 		t.Errorf("%d subscriptions", len(w.subs))
 	}
+}
+
+func TestUploadIsRefusedIfTheDiskIsFull(t *testing.T) {
+	t.Parallel()
+	srv := New(Options{Now: start})
+	_, err := srv.check(strings.NewReader(fmt.Sprintf(good, 1)), fullDisk{})
+	if fault.Message(err) != fault.DiskFull || fault.CodeOf(err) != fault.Unavailable {
+		t.Error(err)
+	}
+}
+
+// fullDisk is a file on a full disk.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "upload", Err: syscall.ENOSPC}
 }
 
 func TestInterruptedExportReturnsError(t *testing.T) {

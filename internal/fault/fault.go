@@ -129,3 +129,11 @@ const DiskFull = "The server's disk is full; the server resumes when there is fr
 func IsDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
+
+// Unstored returns the fault for an error of a temporary file. Its message is msg, or [DiskFull].
+func Unstored(err error, msg string) *Error {
+	if IsDiskFull(err) {
+		msg = DiskFull
+	}
+	return &Error{Code: Unavailable, Msg: msg, Err: err, RetryAfter: 5 * time.Second}
+}

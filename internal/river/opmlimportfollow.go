@@ -68,7 +68,7 @@ func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
 	}
 	f, err := os.CreateTemp("", "cloudburst-opml-*")
 	if err != nil {
-		return nil, nil, fault.Wrap(fault.Unavailable, err, "The list cannot be stored while it is read.")
+		return nil, nil, fault.Unstored(err, "The list cannot be stored while it is read.")
 	}
 	drop = func() {
 		_ = f.Close()
@@ -81,7 +81,7 @@ func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
 	case err != nil && !errors.As(err, new(*os.PathError)):
 		err = truncatedError(err)
 	case err != nil:
-		err = fault.Wrap(fault.Unavailable, err, "The list cannot be stored while it is read.")
+		err = fault.Unstored(err, "The list cannot be stored while it is read.")
 	}
 	if err != nil {
 		drop()

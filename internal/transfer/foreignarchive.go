@@ -82,7 +82,7 @@ func listTar(ctx context.Context, r io.ReaderAt, size int64) (_ *foreignArchive,
 	}
 	spool, err := os.CreateTemp("", "cloudburst-tar-*")
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "The archive cannot be unpacked to a temporary file.")
+		return nil, fault.Unstored(err, "The archive cannot be unpacked to a temporary file.")
 	}
 	a := &foreignArchive{byName: map[string]archived{}, spool: spool}
 	defer func() {
@@ -97,7 +97,7 @@ func listTar(ctx context.Context, r io.ReaderAt, size int64) (_ *foreignArchive,
 	case from.err != nil:
 		return nil, fault.Wrap(fault.Invalid, from.err, "Nothing was imported: the archive is damaged or incomplete after %d bytes of its content.", n)
 	case err != nil:
-		return nil, fault.Wrap(fault.Unavailable, err, "The archive cannot be unpacked to a temporary file.")
+		return nil, fault.Unstored(err, "The archive cannot be unpacked to a temporary file.")
 	case n > limit:
 		return nil, damaged("the uncompressed archive is larger than %d MiB, which is implausible for its size", limit>>20)
 	}

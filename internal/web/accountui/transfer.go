@@ -251,7 +251,7 @@ func (s importPages) receive(rw http.ResponseWriter, r *http.Request) (spool *os
 			continue
 		}
 		if spool, err = os.CreateTemp("", "cloudburst-move-*"); err != nil {
-			return nil, "", 0, fault.Wrap(fault.Unavailable, err, "The upload cannot be stored.")
+			return nil, "", 0, fault.Unstored(err, "The upload cannot be stored.")
 		}
 		if size, err = io.Copy(spool, &shell.PatientReader{Source: part, Controller: http.NewResponseController(rw)}); err == nil {
 			return spool, shell.CleanText(part.FileName(), 100), size, nil
@@ -262,7 +262,7 @@ func (s importPages) receive(rw http.ResponseWriter, r *http.Request) (spool *os
 	_, full := errors.AsType[*fs.PathError](err) // an error of the file, and not of the request
 	switch {
 	case full:
-		err = fault.Wrap(fault.Unavailable, err, "The upload cannot be stored.")
+		err = fault.Unstored(err, "The upload cannot be stored.")
 	case cut:
 		err = fault.New(fault.Invalid, "The file is larger than 4 GiB, the limit of this page. The operator can import larger files on the command line.")
 	case errors.Is(err, io.EOF):
