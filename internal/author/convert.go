@@ -41,6 +41,9 @@ func (p converter) convert(ctx context.Context, user string) (converted bool, er
 		return false, fault.Wrap(fault.Conflict, err, "The saved feed cannot be parsed, so its items cannot be preserved with the post. Save a valid feed, or end the feed first.")
 	}
 	posts := p.FromFeed(parsed, f.SavedAt)
+	if err := KeepGUIDs(ctx, p.Store, user, parsed, posts); err != nil {
+		return false, err
+	}
 	added, err := p.add(ctx, user, posts, nil)
 	if err == nil && added < len(posts) {
 		err = p.applyCorrections(ctx, user, posts)
@@ -147,6 +150,31 @@ func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 		posts = append(posts, post)
 	}
 	return posts
+}
+
+// KeepGUIDs gives the posts that [Posts.FromFeed] made of f the GUIDs under which an earlier version stored
+// them, so that they are not added again.
+//
+// spec:cloudburst#post-former-guids
+func KeepGUIDs(ctx context.Context, store PostStore, user string, f *feed.Feed, posts []Post) error {
+	for i := range posts {
+		former := f.Items[i].FormerID(f.Base)
+		if former == "" || former == posts[i].GUID {
+			continue
+		}
+		for _, guid := range [...]string{posts[i].GUID, former} {
+			_, err := store.PostByKey(ctx, user, "", guid)
+			if fault.CodeOf(err) == fault.NotFound {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			posts[i].GUID = guid
+			break
+		}
+	}
+	return nil
 }
 
 // hasMadeTitle reports whether the title of an item is only the beginning of its text. Package

@@ -129,6 +129,28 @@ func TestUploadedFeedUpdatesExistingPosts(t *testing.T) {
 	})
 }
 
+// Earlier versions stored a guid that is not a URL as a URL below the feed.
+func TestItemsStoredUnderFormerGUIDsAreTheSamePosts(t *testing.T) {
+	t.Parallel()
+	withHarness(t, func(t *testing.T, d *harness) {
+		former, err := feed.ParseBytes([]byte(savedBefore), &feed.Options{URL: origin + "/alice/rss.xml"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := savedBefore
+		for i := range former.Items {
+			it := &former.Items[i]
+			before = strings.Replace(before, ">"+it.ID+"<", ">"+it.FormerID(former.Base)+"<", 1)
+		}
+		d.save(before)
+		d.post("one")
+		d.sleep(time.Second)
+		d.save(strings.Replace(savedBefore, "<title>Old</title>", "<title>Old, corrected</title>", 1))
+		d.post("two")
+		d.wantFeed("two | one | Old, corrected: old | older")
+	})
+}
+
 func TestRepeatedImportAddsPostsOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {

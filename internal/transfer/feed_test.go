@@ -46,6 +46,22 @@ func TestImportedFeedItemsMoveToTheirNewPages(t *testing.T) {
 	}
 }
 
+// Earlier versions stored a guid that is not a URL as a URL below the site.
+func TestItemsImportedUnderFormerGUIDsAreNotImportedAgain(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, "https://two.example")
+	s.mustImport("alice", []byte(strings.NewReplacer(">1</guid>", ">https://old.example/blog/1</guid>", ">4</guid>", ">https://old.example/blog/4</guid>").Replace(oldFeed)))
+	for _, preview := range []bool{true, false} {
+		res, err := s.Import(t.Context(), "alice", strings.NewReader(oldFeed), int64(len(oldFeed)), Options{Preview: preview}, nil)
+		if err != nil || res.Added != 0 || res.Existing != 5 || !preview && len(res.Moved) != 3 {
+			t.Errorf("preview %t: %+v, %v", preview, res, err)
+		}
+	}
+	if all := s.all("alice"); len(all) != 5 {
+		t.Errorf("%d posts", len(all))
+	}
+}
+
 func TestChannelOfAnImportedFeedBecomesTheProfile(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, "https://two.example")

@@ -153,7 +153,11 @@ func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, s
 	}
 	b := t.newBatch(user, &res, progress, len(f.Items), opts)
 	undated := 0
-	for _, p := range t.Posts.FromFeed(f, time.Time{}) {
+	posts := t.Posts.FromFeed(f, time.Time{})
+	if err := author.KeepGUIDs(ctx, t.Posts.Store, user, f, posts); err != nil {
+		return res, err
+	}
+	for _, p := range posts {
 		if p.State == author.Draft {
 			undated++
 		}
