@@ -31,7 +31,7 @@ func (r checker) updatePushState(ctx context.Context, s *Source) ([]PushState, e
 // the beginning. The river trusts any other hub after its first push.
 func pushOf(p polling.Push, states []PushState, served bool) polling.Push {
 	var since, until time.Time
-	hugeStore, own := false, false
+	unlimited, own := false, false
 	for _, st := range states {
 		if st.State != pushActive || st.Since.IsZero() {
 			continue
@@ -39,11 +39,11 @@ func pushOf(p polling.Push, states []PushState, served bool) polling.Push {
 		if since.IsZero() || st.Since.Before(since) {
 			since = st.Since
 		}
-		hugeStore = hugeStore || st.Until.IsZero()
+		unlimited = unlimited || st.Until.IsZero()
 		until = date.Later(until, st.Until)
 		own = own || st.Own
 	}
-	if hugeStore {
+	if unlimited {
 		until = time.Time{}
 	}
 	p.Since, p.Until = since, until
