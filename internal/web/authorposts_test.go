@@ -271,6 +271,24 @@ func TestConditionalRequestOfUnchangedPageReturns304(t *testing.T) {
 	}
 }
 
+func TestLastModifiedOfAPageIsTheLastChangeOfItsPosts(t *testing.T) {
+	t.Parallel()
+	x := newAuthorHarness(t)
+	p := x.write("alice", author.Published, author.Content{Source: "Hello", Categories: []string{"Go"}})
+	month := "/alice/" + p.PublishedAt.UTC().Format("2006/01/")
+	for _, path := range []string{"/alice/", x.posts.Path(p), "/alice/archive/", month, "/alice/category/", "/alice/category/go/", "/everyone/"} {
+		date := x.see(path).Header().Get("Last-Modified")
+		x.advance(time.Minute)
+		if _, err := x.posts.Save(t.Context(), author.Edit{User: "alice", ID: p.ID, Change: func(c *author.Content) error { c.Source += "!"; return nil }}); err != nil {
+			t.Fatal(err)
+		}
+		before, err := http.ParseTime(date)
+		if after, err2 := http.ParseTime(x.see(path).Header().Get("Last-Modified")); err != nil || err2 != nil || !after.After(before) {
+			t.Errorf("%s: %s, after a change %s", path, before, after)
+		}
+	}
+}
+
 func TestPagesOfPostsAreCompleteAndLinkToTheFeed(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)

@@ -13,6 +13,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/validator"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -139,7 +140,7 @@ func (v *topicView) linkLog(r *http.Request, id int64) {
 // fillTopic adds the subscribers, the charts and the two sentences about the state.
 func (s *Pages) fillTopic(ctx context.Context, v *topicView, events []event.Event) error {
 	if !v.Known {
-		v.Lead, v.Then = unknownWords(events)
+		v.Lead, v.Then = unknownWords(v.View, events)
 		return nil
 	}
 	subs, more, err := s.liveSubscriptions(ctx, v.Topic.ID, v.Now)
@@ -158,8 +159,8 @@ func (s *Pages) fillTopic(ctx context.Context, v *topicView, events []event.Even
 		return err
 	}
 	changes := changesOf(notified)
-	v.Charts = changeCharts(changes)
-	v.Lead, v.Then, v.Bad = verdict(v.Topic, v.Tally, changes, events, v.Now)
+	v.Charts = changeCharts(v.View, changes)
+	v.Lead, v.Then, v.Bad = verdict(v.View, v.Topic, v.Tally, changes, events)
 	v.Due = dueFacts(v.Topic, v.Tally, v.View)
 	return nil
 }
@@ -213,10 +214,10 @@ func hostRows(subs []hub.SubscriptionInfo, live int64, v shell.View) (rows []hos
 		return cmp.Or(cmp.Compare(b.Failures, a.Failures), b.RenewedAt.Compare(a.RenewedAt), cmp.Compare(a.ID, b.ID))
 	})
 	for _, sub := range subs[:min(len(subs), topicHosts)] {
-		h := hostRow{Host: shell.HostOf(sub.Callback), Protocol: shell.ProtocolName(sub.Protocol), Since: v.When(sub.CreatedAt), Expires: ending(sub.ExpiresAt, v), State: "well"}
+		h := hostRow{Host: shell.HostOf(sub.Callback), Protocol: shell.ProtocolName(sub.Protocol), Since: v.When(sub.CreatedAt), Expires: ending(sub.ExpiresAt, v), State: v.Say("well")}
 		if sub.Failures > 0 {
 			h.Bad = true
-			h.State = timesWord(sub.Failures)
+			h.State = timesWord(v, sub.Failures)
 			if why := shell.CleanText(sub.LastError, 160); why != "" {
 				h.State += ": " + why
 			}
@@ -234,45 +235,45 @@ func hostRows(subs []hub.SubscriptionInfo, live int64, v shell.View) (rows []hos
 // spec:cnws-2003#no-expiry
 func ending(at time.Time, v shell.View) shell.Moment {
 	if !at.Before(hub.Forever()) {
-		return shell.Moment{Zero: true, Text: "no end"}
+		return shell.Moment{Zero: true, Text: v.Say("no end")}
 	}
 	return v.When(at)
 }
 
-func timesWord(n int) string {
+func timesWord(v shell.View, n int) string {
 	switch n {
 	case 1:
-		return "failed the last time"
+		return v.Say("failed the last time")
 	case 2:
-		return "failed twice in a row"
+		return v.Say("failed twice in a row")
 	}
-	return "failed " + shell.FormatCount(n) + " times in a row"
+	return v.Say("failed %d times in a row", n)
 }
 
 // nextCheck describes the next check of a topic without a pending ping.
-func nextCheck(t hub.Topic, now time.Time) string {
+func nextCheck(t hub.Topic, v shell.View) string {
 	if t.AgainAt.IsZero() {
-		return "at the next ping"
+		return v.Say("at the next ping")
 	}
-	why := "304 responses were accepted since it was last read in full"
+	when := v.Lang.Relative(v.Now, t.AgainAt)
 	if t.Evidence.Recent {
-		why = "it had just changed when it was last read"
+		return v.Say("at the next ping, and %s: it had just changed when it was last read", when)
 	}
-	return "at the next ping, and " + shell.RelativeTime(now, t.AgainAt) + ": " + why
+	return v.Say("at the next ping, and %s: 304 responses were accepted since it was last read in full", when)
 }
 
 // verification describes how the hub verifies a ping, and the number of requests and bytes so far.
-func verification(t hub.Topic, now time.Time) []fact {
+func verification(t hub.Topic, v shell.View) []fact {
 	if t.Hash == nil {
 		return nil
 	}
-	how := "a 304 response counts as unchanged, because its ETag has changed together with the content before"
-	if doubt := t.Evidence.Doubt(t.ETag, now, now); doubt != validator.NoDoubt {
-		how = "the feed is read in full, because " + doubt.Reason()
+	how := v.Say("a 304 response counts as unchanged, because its ETag has changed together with the content before")
+	if doubt := t.Evidence.Doubt(t.ETag, v.Now, v.Now); doubt != validator.NoDoubt {
+		how = v.Say("the feed is read in full, because %s", v.Lang.Fault(doubt.Reason()))
 	}
-	cost := shell.FormatQuantity(t.FullReads, "read in full", "reads in full") + ", " + shell.FormatBytes(t.FullBytes)
+	cost := locale.Quantity(t.FullReads, "read in full", "reads in full").In(v.Lang) + ", " + v.Lang.Bytes(t.FullBytes)
 	if t.NotModified > 0 {
-		cost += "; a 304 counted " + shell.FormatQuantity(t.NotModified, "time", "times")
+		cost += "; " + v.Say("a 304 counted %s", locale.Quantity(t.NotModified, "time", "times"))
 	}
 	return []fact{{Name: "After a ping", Value: how}, {Name: "Checks so far", Value: cost}}
 }
@@ -280,25 +281,25 @@ func verification(t hub.Topic, now time.Time) []fact {
 func dueFacts(t hub.Topic, n tally, v shell.View) []fact {
 	var due []fact
 	if !t.PingedAt.IsZero() {
-		due = append(due, fact{Name: "Next check", Value: "now: the ping from " + shell.RelativeTime(v.Now, t.PingedAt) + " is being processed"})
+		due = append(due, fact{Name: "Next check", Value: v.Say("now: the ping from %s is being processed", v.Lang.Relative(v.Now, t.PingedAt))})
 	} else {
-		due = append(due, fact{Name: "Next check", Value: nextCheck(t, v.Now)})
+		due = append(due, fact{Name: "Next check", Value: nextCheck(t, v)})
 	}
-	due = append(due, verification(t, v.Now)...)
+	due = append(due, verification(t, v)...)
 	switch {
 	case n.NextTry.IsZero():
-		due = append(due, fact{Name: "Next notification", Value: "at the next change"})
+		due = append(due, fact{Name: "Next notification", Value: v.Say("at the next change")})
 	case n.NextTry.After(v.Now):
-		due = append(due, fact{Name: "Next notification", Value: "a retry " + shell.RelativeTime(v.Now, n.NextTry)})
+		due = append(due, fact{Name: "Next notification", Value: v.Say("a retry %s", v.Lang.Relative(v.Now, n.NextTry))})
 	default:
-		due = append(due, fact{Name: "Next notification", Value: "a retry, now"})
+		due = append(due, fact{Name: "Next notification", Value: v.Say("a retry, now")})
 	}
 	return due
 }
 
 // changeCharts draws the last changes of a topic, oldest first; nil: there are fewer than two
 // changes.
-func changeCharts(changes []change) []shell.Figure {
+func changeCharts(v shell.View, changes []change) []shell.Figure {
 	changes = changes[:min(len(changes), topicChanges)]
 	if len(changes) < 2 {
 		return nil
@@ -310,16 +311,16 @@ func changeCharts(changes []change) []shell.Figure {
 	}
 	unit := inSeconds(took)
 	n := len(changes)
-	ticks := []shell.Tick{{At: 0, Label: "change " + shell.FormatCount(changes[n-1].Version)}, {At: 1, Label: "change " + shell.FormatCount(changes[0].Version)}}
+	ticks := []shell.Tick{{At: 0, Label: v.Say("change %d", changes[n-1].Version)}, {At: 1, Label: v.Say("change %d", changes[0].Version)}}
 	return []shell.Figure{
-		{ID: "told", Title: "Subscribers notified", Unit: "subscribers", Whole: true, Bars: true, Ticks: ticks,
-			Desc:   "Subscribers notified of each of the last " + shell.FormatCount(n) + " changes. Of the latest: " + shell.FormatCount(changes[0].Notified) + ".",
-			Now:    shell.FormatCount(changes[0].Notified) + " at the last change",
-			Series: []shell.Series{{Name: "notified", Class: "s1", Values: notified}}},
-		{ID: "took", Title: "Time until the last subscriber was notified", Unit: unit, Bars: true, Ticks: ticks,
-			Desc:   "Time from the detection of each of the last " + shell.FormatCount(n) + " changes to the last notification. The latest: " + shell.FormatDuration(changes[0].Took) + ".",
-			Now:    shell.FormatDuration(changes[0].Took) + " at the last change",
-			Series: []shell.Series{{Name: "took", Class: "s1", Values: took}}},
+		{ID: "told", Title: v.Say("Subscribers notified"), Unit: v.Say("subscribers"), Whole: true, Bars: true, Ticks: ticks,
+			Desc:   v.Say("Subscribers notified of each of the last %d changes. Of the latest: %d.", n, changes[0].Notified),
+			Now:    v.Say("%d at the last change", changes[0].Notified),
+			Series: []shell.Series{{Name: v.Say("notified"), Class: "s1", Values: notified}}},
+		{ID: "took", Title: v.Say("Time until the last subscriber was notified"), Unit: unit, Bars: true, Ticks: ticks,
+			Desc:   v.Say("Time from the detection of each of the last %d changes to the last notification. The latest: %s.", n, changes[0].Took),
+			Now:    v.Say("%s at the last change", changes[0].Took),
+			Series: []shell.Series{{Name: v.Say("took"), Class: "s1", Values: took}}},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -65,30 +66,30 @@ func (c *change) add(e event.Event) {
 
 // verdict returns the first and the second sentence of a topic's page about its state. bad reports whether
 // they describe a problem.
-func verdict(t hub.Topic, n tally, changes []change, events []event.Event, now time.Time) (lead, then string, bad bool) {
-	notified := notifiedWords(t, n, changes, now)
+func verdict(v shell.View, t hub.Topic, n tally, changes []change, events []event.Event) (lead, then string, bad bool) {
+	notified := notifiedWords(v, t, n, changes)
 	switch {
 	case !t.PingedAt.IsZero() && t.Failures == 0:
-		return "A ping arrived " + shell.RelativeTime(now, t.PingedAt) + ", and the feed is being read.", notified, false
+		return v.Say("A ping arrived %s, and the feed is being read.", v.Lang.Relative(v.Now, t.PingedAt)), notified, false
 	case t.Failures > 0:
-		why := shell.Sentence(t.Error)
-		if why == "" {
-			why = "The response is not a valid feed."
+		why := v.Say("The response is not a valid feed.")
+		if t.Error != "" {
+			why = v.Lang.Fault(shell.Sentence(t.Error))
 		}
-		lead = "The last ping had no effect: the feed could not be read. " + why
+		lead = v.Say("The last ping had no effect: the feed could not be read. %s", why)
 		if t.Failures > 1 {
-			then = "That is the " + shell.FormatOrdinal(t.Failures) + " time in a row. "
+			then = v.Say("It has failed %d times in a row.", t.Failures) + " "
 		}
 		return lead, then + notified, true
 	case t.CheckedAt.IsZero():
-		return "This feed has not been read yet.", "It is read at the first ping.", false
+		return v.Say("This feed has not been read yet."), v.Say("It is read at the first ping."), false
 	case t.Evidence.Believed && pingedSince(events, t.ChangedAt):
-		return "The last ping had no effect: the feed's server replied that it had not changed.", notified, false
+		return v.Say("The last ping had no effect: the feed's server replied that it had not changed."), notified, false
 	case t.CheckedAt.After(t.ChangedAt) && pingedSince(events, t.ChangedAt):
-		return "The last ping had no effect: the feed was the same as before, byte for byte.", notified, false
+		return v.Say("The last ping had no effect: the feed was the same as before, byte for byte."), notified, false
 	}
 	if notified == "" {
-		return "This feed was read " + shell.RelativeTime(now, t.CheckedAt) + ", and has not changed since.", "", false
+		return v.Say("This feed was read %s, and has not changed since.", v.Lang.Relative(v.Now, t.CheckedAt)), "", false
 	}
 	return notified, "", n.Failing > 0
 }
@@ -105,16 +106,16 @@ func pingedSince(events []event.Event, changed time.Time) bool {
 
 // notifiedWords describes the delivery of the last change: "All 1,204 subscribers were notified in
 // 0.3 s."
-func notifiedWords(t hub.Topic, n tally, changes []change, now time.Time) string {
+func notifiedWords(v shell.View, t hub.Topic, n tally, changes []change) string {
 	if t.Version == 0 || t.ChangedAt.IsZero() {
 		return ""
 	}
-	ago := shell.RelativeTime(now, t.ChangedAt)
+	ago := v.Lang.Relative(v.Now, t.ChangedAt)
 	if len(changes) == 0 || changes[0].Version != t.Version {
 		if n.Live == 0 {
-			return "It last changed " + ago + ", and it has no subscribers."
+			return v.Say("It last changed %s, and it has no subscribers.", ago)
 		}
-		return "It last changed " + ago + "; " + shell.FormatQuantity(n.Live, "subscriber is", "subscribers are") + " up to date or being notified."
+		return v.Say("It last changed %s; %s", ago, locale.Quantity(n.Live, "subscriber is up to date or being notified.", "subscribers are up to date or being notified."))
 	}
 	c := changes[0]
 	// The subscriptions are more recent than the log, so they also count retries that succeeded later.
@@ -126,26 +127,24 @@ func notifiedWords(t hub.Topic, n tally, changes []change, now time.Time) string
 	all := c.Notified + failed
 	switch {
 	case failed == 0 && c.Notified == 1:
-		return "The only subscriber was notified in " + shell.FormatDuration(c.Took) + ", " + ago + "."
+		return v.Say("The only subscriber was notified in %s, %s.", c.Took, ago)
 	case failed == 0:
-		return "All " + shell.FormatCount(c.Notified) + " subscribers were notified in " + shell.FormatDuration(c.Took) + ", " + ago + "."
+		return v.Say("All %d subscribers were notified in %s, %s.", c.Notified, c.Took, ago)
 	case c.Notified == 0 && all == 1:
-		return "The only subscriber could not be notified of the change found " + ago + "; the hub retries."
+		return v.Say("The only subscriber could not be notified of the change found %s; the hub retries.", ago)
 	case c.Notified == 0:
-		return "None of the " + shell.FormatCount(all) + " subscribers could be notified of the change found " + ago + "; the hub retries."
+		return v.Say("None of the %d subscribers could be notified of the change found %s; the hub retries.", all, ago)
+	case failed == 1:
+		return v.Say("%d of %d subscribers were notified in %s, %s; 1 could not be, and it is being retried.", c.Notified, all, c.Took, ago)
 	}
-	again := "they are being retried."
-	if failed == 1 {
-		again = "it is being retried."
-	}
-	return shell.FormatCount(c.Notified) + " of " + shell.FormatCount(all) + " subscribers were notified in " + shell.FormatDuration(c.Took) + ", " + ago + "; " + shell.FormatCount(failed) + " could not be, and " + again
+	return v.Say("%d of %d subscribers were notified in %s, %s; %d could not be, and they are being retried.", c.Notified, all, c.Took, ago, failed)
 }
 
-func unknownWords(events []event.Event) (lead, then string) {
+func unknownWords(v shell.View, events []event.Event) (lead, then string) {
 	for _, e := range events {
 		if e.Kind == event.KindPing {
-			return "This feed has no subscribers, so the last ping notified nobody.", "The next ping notifies the subscribers that register until then."
+			return v.Say("This feed has no subscribers, so the last ping notified nobody."), v.Say("The next ping notifies the subscribers that register until then.")
 		}
 	}
-	return "This feed has no subscribers any more.", "Its past events are still in the log."
+	return v.Say("This feed has no subscribers any more."), v.Say("Its past events are still in the log.")
 }

@@ -8,6 +8,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/validator"
+	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
 
@@ -47,7 +48,7 @@ func TestTopicStatusDescribesTheLastChangeOrPing(t *testing.T) {
 		{"nobody there", changed, tally{}, []event.Event{check}, "It last changed 1 min ago, and it has no subscribers.", false},
 		{"ping of the same feed", same, tally{Live: 5}, []event.Event{pinged, notified(5, 0), check}, "The last ping had no effect: the feed was the same as before, byte for byte. All 5 subscribers", false},
 		{"ping of a feed that was answered 304", unmodified, tally{Live: 5}, []event.Event{pinged, notified(5, 0), check}, "The last ping had no effect: the feed's server replied that it had not changed. All 5 subscribers", false},
-		{"unreadable", unread, tally{}, []event.Event{pinged}, "The last ping had no effect: the feed could not be read. Its server answered 503. That is the 3rd time in a row.", true},
+		{"unreadable", unread, tally{}, []event.Event{pinged}, "The last ping had no effect: the feed could not be read. Its server answered 503. It has failed 3 times in a row.", true},
 		{"unreadable once", unreadOnce, tally{}, []event.Event{pinged}, "the feed could not be read. The response is not a valid feed.", true},
 		{"being read", waiting, tally{Live: 5}, []event.Event{pinged}, "A ping arrived 2 s ago, and the feed is being read.", false},
 		{"never read", hub.Topic{}, tally{Live: 1}, nil, "This feed has not been read yet.", false},
@@ -56,11 +57,30 @@ func TestTopicStatusDescribesTheLastChangeOrPing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			lead, then, bad := verdict(tt.topic, tt.tally, changesOf(tt.events), tt.events, now)
+			lead, then, bad := verdict(shell.View{Now: now}, tt.topic, tt.tally, changesOf(tt.events), tt.events)
 			if got := lead + " " + then; !strings.Contains(got, tt.want) || bad != tt.bad {
 				t.Errorf("got %q (bad %t), want %q (bad %t)", got, bad, tt.want, tt.bad)
 			}
 		})
+	}
+}
+
+func TestStateOfATopicIsShownInTheLanguageOfThePage(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
+	v := shell.View{Now: now, Lang: locale.Find("de")}
+	topic := hub.Topic{Version: 7, CheckedAt: now.Add(-time.Minute), ChangedAt: now.Add(-time.Minute), Hash: []byte{1}, FullReads: 1204, FullBytes: 3_400_000}
+	changes := []change{{Version: 7, At: topic.ChangedAt, Notified: 1201, Failed: 3, Took: 300 * time.Millisecond}}
+	lead, _, _ := verdict(v, topic, tally{Live: 1204, Failing: 3}, changes, nil)
+	if want := "1.201 von 1.204 Abonnenten wurden in 0,3 s benachrichtigt, vor 1 Min.; 3 waren nicht erreichbar, und der Hub versucht es weiter."; lead != want {
+		t.Errorf("got %q, want %q", lead, want)
+	}
+	var text strings.Builder
+	for _, f := range dueFacts(topic, tally{}, v) {
+		text.WriteString(f.Value + "\n")
+	}
+	if want := "beim nächsten Ping\nder Feed wird vollständig gelesen: sein Server sendet keinen ETag\n1.204-mal vollständig gelesen, 3,4 MB\nbei der nächsten Änderung\n"; text.String() != want {
+		t.Errorf("got %q, want %q", text.String(), want)
 	}
 }
 

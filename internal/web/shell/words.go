@@ -218,18 +218,3 @@ func IsSafeURL(s string) bool {
 const MaxURL = 4096
 
 func LowerFirst(s string) string { return string(s[0]|0x20) + s[1:] }
-
-func FormatOrdinal(n int) string {
-	suffix := "th"
-	if n%100 < 11 || n%100 > 13 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return FormatCount(n) + suffix
-}
