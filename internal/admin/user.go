@@ -80,13 +80,18 @@ func (a *Admin) SetPassword(ctx context.Context, by Actor, name, password string
 	return a.onUser(ctx, by, UserPassword, name, func() error { return a.Users.SetPassword(ctx, name, password) })
 }
 
-// DeleteUser permanently deletes a user with all their data. fault.Conflict: the user is the calling
-// administrator or the first user; fault.NotFound: the user does not exist.
+// DeleteUser permanently deletes a user with all their data. Users who are not administrators can
+// delete themselves. fault.Conflict: the user is the calling administrator or the first user;
+// fault.NotFound: the user does not exist.
 func (a *Admin) DeleteUser(ctx context.Context, by Actor, name string) error {
-	if by.is(name) {
+	u, err := a.Users.User(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case by.is(name) && u.Administrator:
 		return ownAccount("delete")
 	}
-	return a.onUser(ctx, by, UserDelete, name, func() error { return a.Users.Delete(ctx, name) })
+	return a.Do(ctx, by, UserDelete, name, "", func() error { return a.Users.Delete(ctx, name) })
 }
 
 // is reports whether the actor is this user.

@@ -2,6 +2,8 @@ package web
 
 import (
 	"bytes"
+	"context"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +15,9 @@ import (
 	"golang.org/x/net/html"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/admin"
 	"cloudburst/internal/author"
+	"cloudburst/internal/web/adminui"
 	"cloudburst/internal/web/shell"
 )
 
@@ -335,5 +339,73 @@ func TestAccountPagesEscapeHostileValues(t *testing.T) {
 		for _, rec := range []*httptest.ResponseRecorder{x.send("/login", "name", s, "password", s, "next", s)} {
 			check(t, rec)
 		}
+	}
+}
+
+// auditLog is an admin.Store that keeps the audit log only.
+type auditLog struct {
+	admin.Store
+	entries []admin.Entry
+}
+
+func (l *auditLog) AddAudit(_ context.Context, e admin.Entry) (int64, error) {
+	l.entries = append(l.entries, e)
+	return e.ID, nil
+}
+
+// adminUsers are the accounts as administrators use them.
+type adminUsers struct {
+	admin.Users
+	*fakeAccounts
+}
+
+func (u adminUsers) User(ctx context.Context, name string) (account.User, error) {
+	return u.fakeAccounts.User(ctx, name)
+}
+
+func (u adminUsers) Delete(_ context.Context, name string) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.users, name)
+	maps.DeleteFunc(u.sessions, func(_ string, s account.Session) bool { return s.User == name })
+	return nil
+}
+
+func TestUserDeletesTheirAccountWithNameAndPassword(t *testing.T) {
+	t.Parallel()
+	x, log := newAccountHarness(t), &auditLog{}
+	x.Administration = &adminui.Options{Admin: &admin.Admin{Store: log, Users: adminUsers{fakeAccounts: x.fakeAccounts}}, Accounts: x.fakeAccounts}
+	x.Moves = &fakeMoves{}
+	x.pages = x.Web.Routes()
+	x.as("alice").as("alice")
+	check(t, x.open("/account"))
+	for _, wrong := range []struct {
+		name, password, field string
+		want                  int
+	}{
+		{"bob", "correct horse", "d-name", 400}, {"", "correct horse", "d-name", 400},
+		{"alice", "battery staple", "d-password", 403}, {"alice", "too often", "d-password", 429},
+	} {
+		rec := x.send("/account/delete", "name", wrong.name, "password", wrong.password)
+		check(t, rec)
+		body := rec.Body.String()
+		if rec.Code != wrong.want || strings.Count(body, `-wrong"><p`) != 1 || !strings.Contains(body, `id="`+wrong.field+`-wrong"><p`) || !strings.Contains(body, `<details class="fold" open>`) {
+			t.Errorf("%+v: %d\n%s", wrong, rec.Code, body)
+		}
+	}
+	if len(log.entries) != 0 || len(x.fakeAccounts.users) != 2 {
+		t.Fatalf("a wrong name or password deletes: %+v", log.entries)
+	}
+	rec := x.send("/account/delete", "name", "alice", "password", "correct horse")
+	if rec.Code != 303 || theCookie(t, rec, "cloudburst").MaxAge >= 0 || len(x.fakeAccounts.sessions) != 0 {
+		t.Errorf("%d %v, %d sessions", rec.Code, rec.Header(), len(x.fakeAccounts.sessions))
+	}
+	if e := log.entries; len(e) != 1 || e[0].Actor != "alice" || e[0].Action != admin.UserDelete || e[0].Object != "alice" || e[0].Address != "203.0.113.9" || e[0].Via != "page" {
+		t.Errorf("the audit log: %+v", e)
+	}
+	rec = x.open(rec.Header().Get("Location"))
+	check(t, rec)
+	if rec.Code != 200 || !strings.Contains(rec.Body.String(), "Your account is deleted") {
+		t.Errorf("afterwards: %d", rec.Code)
 	}
 }

@@ -216,5 +216,8 @@ func (w *Web) accountOptions() accountui.Options {
 	if w.Posts != nil {
 		o.Groups = w.Posts
 	}
+	if w.Administration != nil {
+		o.Deletion = w.Administration.Admin
+	}
 	return o
 }

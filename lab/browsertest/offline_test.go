@@ -73,11 +73,27 @@ func TestOfflineRiverShowsCachedItemsAndSendsStarsLater(t *testing.T) {
 	b.click(".me summary")
 	b.click(`.me form[action="/logout"] button`)
 	b.until("she is signed out", `document.querySelector(".me a[href='/login']")`)
-	b.until("the stored river is removed", `window.riverGone || (caches.keys().then((names) => { window.riverGone = !names.some((name) => name.startsWith("cloudburst-river-")); }), false)`)
+	const riverGone = `window.riverGone || (caches.keys().then((names) => { window.riverGone = !names.some((name) => name.startsWith("cloudburst-river-")); }), false)`
+	b.until("the stored river is removed", riverGone)
 	proxy.connect("")
 	b.open("/river")
 	b.until("the river is no longer stored", `document.querySelector("h1").textContent === "You are offline"`)
 	proxy.connect(p.base)
+
+	// So it does when bob deletes his account.
+	b.open("/login?next=%2Friver")
+	b.fill("[name=name]", "bob")
+	b.fill("[name=password]", aPassword)
+	b.click("form.sheet button")
+	b.until("bob is signed in", `location.pathname === "/river"`)
+	b.workerReady()
+	b.open("/account")
+	b.click("#s-delete ~ .fold > summary")
+	b.fill("#d-name", "bob")
+	b.fill("#d-password", aPassword)
+	b.click("button.danger")
+	b.until("the account is deleted", `location.pathname === "/login" && document.querySelector(".note").textContent.startsWith("Your account is deleted")`)
+	b.until("the river of bob is removed", riverGone)
 }
 
 // olderWorker serves the program with an older version of the service worker, until the test

@@ -33,7 +33,7 @@ func (s *userStore) DeleteUser(ctx context.Context, name string, at time.Time) e
 			return err
 		}
 		if older == 0 {
-			return fault.New(fault.Conflict, "%s is the first user of this server and owns its river, so this account cannot be deleted. You can disable it.", name)
+			return fault.New(fault.Conflict, "%s is the first user of this server and owns its river, so this account cannot be deleted. An administrator can disable it.", name)
 		}
 		for _, erase := range s.erase {
 			if err := erase(ctx, c, name, at); err != nil {

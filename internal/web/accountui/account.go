@@ -18,6 +18,9 @@ type accountView struct {
 	Sessions []sessionRow
 
 	OldError, NewError string
+
+	Deletes bool // users can delete their accounts
+	Delete  deleteForm
 }
 
 type tokensView struct {
@@ -66,6 +69,7 @@ func doneMessage(r *http.Request) string {
 	return map[string]string{
 		"password": "The password is changed. Every other browser was signed out.",
 		"session":  "That browser is signed out.",
+		"others":   "All other browsers are signed out.",
 		"token":    "The token is revoked. Programs that use it are refused from now on.",
 		"saved":    "The feed is saved. If it changed, its subscribers are being notified.",
 		"hints":    "The hints are saved and are in your feed.",
@@ -90,6 +94,7 @@ func (s *Pages) accountPage(rw http.ResponseWriter, r *http.Request, session acc
 // showAccount adds the common data of the page to v and writes the page. v has the results of a form.
 func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
 	v.View, v.Message = s.NewView(r, "Sign-in and sessions"), doneMessage(r)
+	v.Deletes, v.Delete.Exports, v.Delete.Reads = s.Deletion != nil, s.Moves != nil, s.Reads
 	var err error
 	if v.Who, err = s.Accounts.User(r.Context(), session.User); err != nil {
 		s.Fail(rw, r, err)
@@ -169,12 +174,8 @@ func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session acco
 		s.Fail(rw, r, err)
 		return
 	}
-	user, err := s.Accounts.Check(r.Context(), session.User, shell.FormValue(form, "old"), s.CallerOf(r))
+	user, text, err := s.checkCurrent(r, session, shell.FormValue(form, "old"))
 	if err != nil {
-		text := shell.Reason(err)
-		if fault.CodeOf(err) == fault.Refused {
-			text = "That is not your current password."
-		}
 		s.accountMistake(rw, r, session, err, accountView{OldError: text})
 		return
 	}
@@ -187,6 +188,17 @@ func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session acco
 		return
 	}
 	http.Redirect(rw, r, "/account?done=password", http.StatusSeeOther)
+}
+
+// checkCurrent checks the current password of a user. text is the error for its field.
+func (s *Pages) checkCurrent(r *http.Request, session account.Session, password string) (user account.User, text string, err error) {
+	if user, err = s.Accounts.Check(r.Context(), session.User, password, s.CallerOf(r)); err == nil {
+		return user, "", nil
+	}
+	if text = shell.Reason(err); fault.CodeOf(err) == fault.Refused {
+		text = "That is not your current password."
+	}
+	return user, text, err
 }
 
 // accountMistake shows the page again, with the error next to its field.
@@ -202,26 +214,32 @@ func (s *Pages) mistake(rw http.ResponseWriter, r *http.Request, err error) int 
 	return status
 }
 
+// doEndSession ends one session, or all except that of this browser.
 func (s *Pages) doEndSession(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	id := shell.FormValue(form, "id")
+	id, others, done := shell.FormValue(form, "id"), shell.FormValue(form, "others") != "", "session"
+	if others {
+		done = "others"
+	}
 	all, err := s.Accounts.Sessions(r.Context(), session.User)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	// EndSession takes only the ID, so the owner of the session is checked here.
-	if slices.ContainsFunc(all, func(other account.Session) bool { return other.ID == id }) {
-		if err := s.Accounts.EndSession(r.Context(), id); err != nil && fault.CodeOf(err) != fault.NotFound {
+	for _, one := range all { // EndSession takes only the ID, so only sessions of the user are ended
+		if one.ID != id && (!others || one.ID == session.ID) {
+			continue
+		}
+		if err := s.Accounts.EndSession(r.Context(), one.ID); err != nil && fault.CodeOf(err) != fault.NotFound {
 			s.Fail(rw, r, err)
 			return
 		}
 	}
-	http.Redirect(rw, r, "/account?done=session", http.StatusSeeOther)
+	http.Redirect(rw, r, "/account?done="+done, http.StatusSeeOther)
 }
 
 type tokenView struct {

@@ -21,6 +21,7 @@ type Options struct {
 	Audience     Audience    // nil: readers are not counted
 	Registration func() bool // reports whether registration at /signup is open; nil: registration is closed
 	Apps         Apps        // reads the metadata of client programs; nil: programs cannot request access
+	Deletion     Deletion    // nil: users cannot delete their accounts
 	Moves        Moves       // exports and imports authors; nil: authors cannot be exported or imported
 }
 

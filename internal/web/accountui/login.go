@@ -26,8 +26,9 @@ type credentials struct {
 
 type signView struct {
 	shell.View
-	Form credentials
-	Open bool // every visitor can create an account
+	Form    credentials
+	Open    bool // every visitor can create an account
+	Deleted bool // the user has just deleted their account
 }
 
 func (s *Pages) readCredentials(r *http.Request, form rsscloud.Form) credentials {
@@ -82,7 +83,7 @@ func signInView(v shell.View) shell.View {
 }
 
 func (s *Pages) showLogin(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	v := signView{View: signInView(s.NewView(r, "Sign in")), Form: form, Open: s.isOpen()}
+	v := signView{View: signInView(s.NewView(r, "Sign in")), Form: form, Open: s.isOpen(), Deleted: r.URL.Query().Get("done") == "deleted"}
 	s.Render(rw, r, status, "login", v)
 }
 

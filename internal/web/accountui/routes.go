@@ -16,13 +16,16 @@ func (s *Pages) Routes() []route.Route {
 	all = append(all,
 		s.page("/account", "The password and the sessions of an account.", s.accountPage),
 		s.form("/account/password", "Changes the password.", s.doPassword),
-		s.form("/account/sessions/end", "Ends a session.", s.doEndSession),
+		s.form("/account/sessions/end", "Ends a session, or all except that of this browser.", s.doEndSession),
 		s.page("/account/tokens", "The tokens of programs.", s.tokensPage),
 		s.form("/account/tokens", "Creates a token for a program.", s.doNewToken),
 		s.form("/account/tokens/revoke", "Revokes a token.", s.doRevokeToken),
 		s.page("/account/private", "The groups of the author and the readers of their private feeds.", s.privatePage),
 		s.form("/account/private", "Creates a secret for a reader of a private feed.", s.doNewSecret),
 		s.form("/account/private/revoke", "Revokes a secret of a private feed.", s.doRevokeSecret))
+	if s.Deletion != nil {
+		all = append(all, s.form("/account/delete", "Deletes the account of the user.", s.doDelete))
+	}
 	if s.Groups != nil {
 		all = append(all,
 			s.form("/account/private/groups", "Creates a group, or changes its name.", s.doGroup),

@@ -164,7 +164,7 @@ func codeKeys(t *testing.T) (keys map[string]string, all map[string]bool) {
 
 // domains lists the packages whose texts the pages show.
 var domains = []string{"account", "author", "author/inspect", "author/markup", "author/rules", "author/upload", "author/version", "conversation", "fault", "fetch", "fulltext", "ownhost", "people",
-	"river", "river/filter", "river/forward", "river/location", "river/naming", "river/search", "stylesheet", "store/accountsql", "store/authorsql", "store/riversql"}
+	"river", "river/filter", "river/forward", "river/location", "river/naming", "river/search", "stylesheet", "validator", "store/accountsql", "store/authorsql", "store/riversql"}
 
 // domainConstants returns the string constants of the domains.
 func domainConstants(t *testing.T) map[string]bool {
