@@ -79,7 +79,7 @@ func (h registering) consent(ctx context.Context, r Registration, feeds []string
 
 func (h registering) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
 	wait, ok := h.consentLimit.Take(href.Host(r.Callback), h.now())
-	if ok && r.Challenge && r.Source.IsValid() { // also limit per source: otherwise a client could use a new host name for each challenge
+	if ok && r.Challenge && r.Source.IsValid() && h.Options.SourceRate > 0 { // also limit per source: otherwise a client could use a new host name for each challenge
 		wait, ok = h.consentLimit.Take("for "+limit.Network(r.Source), h.now())
 	}
 	if !ok {

@@ -80,3 +80,20 @@ func TestLogIsTrimmedToTheMaximumNumberOfEvents(t *testing.T) {
 		}
 	})
 }
+
+func TestChallengesAreLimitedPerClientNetworkUnlessClientsAreUnlimited(t *testing.T) {
+	t.Parallel()
+	for rate, want := range map[float64][2]int{-1: {1000, 1000}, 5000: {400, 440}} {
+		withHarness(t, hub.Options{SourceRate: rate, HostRate: -1}, func(t *testing.T, h *harness) {
+			asked := 0
+			h.consent = func(hub.Subscription, string, bool) error { asked++; return nil }
+			for i := range 1000 {
+				_, _ = h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: fmt.Sprintf("http://h%d.test/", i),
+					Feeds: []string{feedURL}, Source: source(1), Challenge: true}) // the test counts the challenges
+			}
+			if asked < want[0] || asked > want[1] {
+				t.Errorf("with a rate of %v, a client caused %d challenges at once, want %v", rate, asked, want)
+			}
+		})
+	}
+}
