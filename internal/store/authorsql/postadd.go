@@ -55,12 +55,11 @@ func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, po
 		if err := addPosts(ctx, c, &w, now, rows, t); err != nil {
 			return 0, err
 		}
+		bodies := make([]string, len(rows))
 		for i := range rows {
-			if err := hideFilesOf(ctx, c, w.User, rows[i].Post); err != nil {
-				return 0, err
-			}
+			bodies[i] = rows[i].body
 		}
-		return len(rows), nil
+		return len(rows), hideFiles(ctx, c, w.User, bodies...)
 	})
 }
 
