@@ -11,7 +11,7 @@ type Cluster struct {
 	Share   float64 // largest part of the load that the cluster can handle, from 0 to 1
 	Nodes   int
 	Workers int
-	Limit   Resource // first resource that a larger load would exhaust
+	Limit   Resource // resource of the coordinator that a larger load would exhaust first
 }
 
 // maxWorkers is the largest number of workers that onCitus tries.
@@ -57,16 +57,12 @@ func (p *Plan) clusterFor(share float64) (*Cluster, bool) {
 		if slices.ContainsFunc(list, tooSmall) {
 			continue
 		}
-		list = append(list, q.nodes(q.work, q.Load, 1, n)...)
-		limit := slices.MaxFunc(list, func(a, b Resource) int {
-			switch {
-			case a.Used() < b.Used():
-				return -1
-			case a.Used() > b.Used():
-				return 1
+		limit := list[0]
+		for _, r := range list { // nodes and workers can be added
+			if r.Of == "coordinator" && r.Used() > limit.Used() {
+				limit = r
 			}
-			return 0
-		})
+		}
 		return &Cluster{Share: share, Nodes: int(n), Workers: k, Limit: limit}, true
 	}
 	return nil, false

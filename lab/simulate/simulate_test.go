@@ -100,7 +100,7 @@ func TestEmbeddedCostsStateTheirCommandTimeAndMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := c.File
-	if !strings.HasPrefix(f.Command, "cloudburst bench costs ") || f.At.IsZero() || f.CPU == "" || f.Shape != bench.CostShape {
+	if !strings.HasPrefix(f.Command, "cloudburst-lab bench costs ") || f.At.IsZero() || f.CPU == "" || f.Shape != bench.CostShape {
 		t.Errorf("the file does not state its origin: %q, %s, %q, shape %d", f.Command, f.At, f.CPU, f.Shape)
 	}
 	for _, one := range f.Costs {
