@@ -151,6 +151,7 @@ func (r *Request) split() {
 		}
 	}
 	describe(r.Properties["photo"], r.Commands[commandAlt])
+	delete(r.Commands, commandAlt)
 }
 
 // describe adds the descriptions to the photos that have none.
