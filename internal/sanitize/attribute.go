@@ -240,11 +240,27 @@ func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value st
 			hasTarget = hasTarget || isLinkTarget(k.name)
 		}
 	}
-	if source, ok := safeSource(lazy, true); ok && lazy != "" {
-		all = slices.DeleteFunc(all, func(k keptAttribute) bool { return k.name == "src" })
-		all = append(all, keptAttribute{"src", source, sourceValue, false})
+	if lazy != "" {
+		all = withLazySource(all, lazy)
 	}
 	return z.appendKept(out, e, all, hasTarget)
+}
+
+// withLazySource replaces the src of an image by lazy, the URL from a lazy source. A src that is no
+// data: URL stays if lazy is relative, because only the src may have been resolved.
+func withLazySource(all []keptAttribute, lazy string) []keptAttribute {
+	source, ok := safeSource(lazy, true)
+	_, name, _ := scheme(source)
+	absolute := name != "" || strings.HasPrefix(source, "//")
+	i := slices.IndexFunc(all, func(k keptAttribute) bool { return k.name == "src" })
+	switch {
+	case !ok:
+	case i < 0:
+		all = append(all, keptAttribute{"src", source, sourceValue, false})
+	case absolute || strings.HasPrefix(all[i].value, "data:"):
+		all[i] = keptAttribute{"src", source, sourceValue, false}
+	}
+	return all
 }
 
 // isLazySource reports whether an attribute of e is where scripts that load images late read the

@@ -195,7 +195,8 @@ func TestImagesThatScriptsLoadLateKeepTheirSource(t *testing.T) {
 		`<img src="/blank.gif" data-original=" https://a.example/1.jpg ">`:                           `<img src="https://a.example/1.jpg"/>`,
 		`<img src="/1.jpg" data-src="">`:                                                             `<img src="/1.jpg"/>`,
 		`<img src="/1.jpg" data-src="javascript:steal()">`:                                           `<img src="/1.jpg"/>`,
-		`<img src="/1.jpg" data-src="/2.jpg" data-original="/3.jpg">`:                                `<img src="/2.jpg"/>`,
+		`<img src="data:image/gif;base64,R0lGOD" data-src="/2.jpg" data-original="/3.jpg">`:          `<img src="/2.jpg"/>`,
+		`<img src="https://a.example/1.jpg" data-src="/2.jpg">`:                                      `<img src="https://a.example/1.jpg"/>`,
 		`<video src="/1.mp4" data-src="/2.mp4"></video>`:                                             `<video src="/1.mp4"></video>`,
 	} {
 		got := HTML(in)
