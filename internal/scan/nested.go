@@ -2,8 +2,10 @@ package scan
 
 import "strings"
 
-// maxNested is how far nested reads ahead for one element, in bytes.
-const maxNested = 256 << 10
+const (
+	maxNested = 256 << 10 // how far nested reads ahead for one element, in bytes
+	maxAhead  = 4096      // tags that nested may read ahead in any document; more tags permit more
+)
 
 // nested reports whether the start tag of a sibling at pos belongs to an open element of another
 // vocabulary: this element has its end tag, and up to there each element with this name has its own.
@@ -14,7 +16,7 @@ func nested(r *Reader, name string) bool {
 	if r.pos < r.inside {
 		return true
 	}
-	for k := len(r.stack) - 1; k >= r.within && r.looked <= 4*len(r.doc); k-- {
+	for k := len(r.stack) - 1; k >= r.within && r.looked <= 4*len(r.doc) && r.ahead <= maxAhead+4*r.tags; k-- {
 		if f := &r.stack[k]; f.space == 0 && f.prefix() == Prefix(name) {
 			continue
 		}
@@ -29,9 +31,9 @@ func nested(r *Reader, name string) bool {
 func balanced(r *Reader, name, outer string) int {
 	doc := r.doc[:min(len(r.doc), r.pos+maxNested)]
 	names, depth := [...]string{name, outer}, [...]int{0, 1}
-	i := r.pos
-	defer func() { r.looked += i - r.pos }()
-	for {
+	i, tags := r.pos, 0
+	defer func() { r.looked, r.ahead = r.looked+i-r.pos, r.ahead+tags }()
+	for ; ; tags++ {
 		n := strings.IndexByte(doc[i:], '<')
 		if n < 0 {
 			i = len(doc)

@@ -125,6 +125,8 @@ type Reader struct {
 	within     int
 	inside     int               // up to this offset, elements with the name sibling are nested; see nested
 	looked     int               // number of bytes that nested has read ahead
+	ahead      int               // number of tags that nested has read ahead
+	tags       int               // number of start tags that were read
 	absentFrom [len(closers)]int // offsets after which closers do not occur, see find
 }
 

@@ -19,6 +19,7 @@ func (r *Reader) startTag() (Kind, bool) {
 		r.pos = i
 		return EOF, false
 	}
+	r.tags++
 	if name == r.sibling && len(r.stack) > r.within && !nested(r, name) {
 		r.closeFor(name)
 		return r.pop(), true
