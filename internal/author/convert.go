@@ -162,19 +162,25 @@ func KeepGUIDs(ctx context.Context, store PostStore, user string, f *feed.Feed, 
 		if former == "" || former == posts[i].GUID {
 			continue
 		}
-		for _, guid := range [...]string{posts[i].GUID, former} {
-			_, err := store.PostByKey(ctx, user, "", guid)
-			if fault.CodeOf(err) == fault.NotFound {
-				continue
+		known, err := hasGUID(ctx, store, user, former) // rarely, so this is the only lookup of most items
+		if err == nil && known {
+			if known, err = hasGUID(ctx, store, user, posts[i].GUID); err == nil && !known {
+				posts[i].GUID = former
 			}
-			if err != nil {
-				return err
-			}
-			posts[i].GUID = guid
-			break
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func hasGUID(ctx context.Context, store PostStore, user, guid string) (bool, error) {
+	_, err := store.PostByKey(ctx, user, "", guid)
+	if fault.CodeOf(err) == fault.NotFound {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // hasMadeTitle reports whether the title of an item is only the beginning of its text. Package
