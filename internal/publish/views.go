@@ -97,7 +97,8 @@ func (n *Notifier) addSpellings(ctx context.Context, user string, views map[stri
 	}
 	pages := n.Names.Bases(author.View{}.Base())
 	for _, c := range categories {
-		pages = slices.Concat(pages, n.Names.Bases(author.View{User: user, Category: c.Name}.Base()), n.Names.Bases(author.View{Category: c.Name}.Base()))
+		pages = append(pages, n.Names.Bases(author.View{User: user, Category: c.Name}.Base())...)
+		pages = append(pages, n.Names.Bases(author.View{Category: c.Name}.Base())...)
 	}
 	var others []hub.Topic
 	for some := range slices.Chunk(pages, topicBatch) {
@@ -153,9 +154,9 @@ func (n *Notifier) notifyView(ctx context.Context, address string, receivers ann
 }
 
 // followedSince reports whether a topic of a view had a subscriber at the time of the view's last
-// change, or may have had a subscriber. The hub treats its first check of a topic as a change, because the hub does not
-// know earlier versions. This program knows when its own views changed, so it avoids these
-// notifications.
+// change, or may have had a subscriber. The hub treats its first check of a topic as a change,
+// because the hub does not know earlier versions. This program knows when its own views changed, so
+// it avoids these notifications.
 func (n *Notifier) followedSince(ctx context.Context, topic string, changed time.Time) (bool, error) {
 	id := hub.TopicID(topic)
 	t, err := n.Store.Topic(ctx, id)
