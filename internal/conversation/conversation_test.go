@@ -391,6 +391,28 @@ func TestReplyOfAFollowedAuthorIsApprovedUnlessBlocked(t *testing.T) {
 	})
 }
 
+// The author is not known yet when the page has been read. Then the item of the followed feed arrives,
+// which approves the reply.
+func TestReplyThatTheReaderApprovesDuringTheReadStaysApproved(t *testing.T) {
+	run(t, func(t *testing.T, w *scenario) {
+		arrived := false
+		w.Known = func(_ context.Context, m Mention) (bool, error) {
+			if arrived {
+				return true, nil
+			}
+			arrived = true
+			return false, w.store.ChangeMention(t.Context(), "me", m.ID, func(now *Mention, _ []Rule) (Action, error) {
+				now.State, now.Text = Approved, "Hello, as the feed has it"
+				return Keep, nil
+			})
+		}
+		w.report(t)
+		if m := w.store.one(t); m.State != Approved || m.Text != "Hello" || m.Lease != 0 || !m.DueAt.IsZero() {
+			t.Errorf("stored: %+v", m)
+		}
+	})
+}
+
 func TestWebmentionIsRefusedIfSourceIsTargetOrAuthorDisabledThem(t *testing.T) {
 	run(t, func(t *testing.T, w *scenario) {
 		if err := w.ReceiveOwn(t.Context(), "https://me.example/post", "https://me.example/post"); fault.CodeOf(err) != fault.Refused || len(w.store.all) != 0 {

@@ -57,16 +57,11 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 	if c.Changed != nil {
 		defer c.Changed(context.WithoutCancel(ctx), m.Source)
 	}
-	known := false
-	if err == nil && c.Known != nil {
-		known, err = c.Known(within, m)
+	if err == nil {
+		err = c.verified(ctx, within, m, content, author)
 	}
 	switch code := fault.CodeOf(err); {
 	case err == nil:
-		c.settle(ctx, m, func(now *Mention, rules []Rule) Action {
-			now.Target, now.Reported = m.Target, ""
-			return c.verified(now, rules, content, author, known)
-		})
 	case ctx.Err() != nil: // a shutdown is not a failure of the page
 		c.settle(ctx, m, func(now *Mention, _ []Rule) Action { now.DueAt = c.now(); return Keep })
 	case code == fault.Gone || code == fault.Refused || code == fault.Invalid:
@@ -78,10 +73,37 @@ func (c *Conversation) read(ctx context.Context, m Mention) {
 	}
 }
 
-// verified stores what was read on a page that links to the post, and decides whether it is shown. A
-// page to which another host redirects is foreign: the redirect does not prove that the author of
-// the reported page wrote the content.
-func (c *Conversation) verified(m *Mention, rules []Rule, content Content, author string, known bool) Action {
+// verified stores what was read on a page that links to the post, and decides whether it is shown.
+//
+// The reader can receive the page as an item of a followed feed at the same time, and approve the
+// mention. If its state has changed, the author may have become known, so verified looks again.
+func (c *Conversation) verified(ctx, within context.Context, m Mention, content Content, author string) error {
+	for {
+		known := false
+		if c.Known != nil {
+			var err error
+			if known, err = c.Known(within, m); err != nil {
+				return err
+			}
+		}
+		state := m.State
+		c.settle(ctx, m, func(now *Mention, rules []Rule) Action {
+			if state = now.State; state != m.State {
+				return Leave
+			}
+			now.Target, now.Reported = m.Target, ""
+			return c.decide(now, rules, content, author, known)
+		})
+		if state == m.State {
+			return nil
+		}
+		m.State = state
+	}
+}
+
+// decide updates a mention from its page. A page to which another host redirects is foreign: the
+// redirect does not prove that the author of the reported page wrote the content.
+func (c *Conversation) decide(m *Mention, rules []Rule, content Content, author string, known bool) Action {
 	page := cmp.Or(content.FinalURL, m.Source)
 	content.FinalURL = ""
 	changed := m.Author != author || !m.Content.same(content)
