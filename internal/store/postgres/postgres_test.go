@@ -23,7 +23,9 @@ func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 func TestStorePassesTheContractTests(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t) // the tests of package sqlite run the same contract under the race detector
-	empty := func(t *testing.T) hub.Store { return open(t, storetest.Postgres(t)) }
+	inspector := newInspector()
+	t.Cleanup(func() { inspector.report(t) })
+	empty := func(t *testing.T) hub.Store { return openTraced(t, storetest.Postgres(t), inspector) }
 	hubtest.Run(t, empty)
 	accounttest.Run(t, empty)
 	authortest.Run(t, empty)

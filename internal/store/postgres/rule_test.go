@@ -176,14 +176,16 @@ func violations(list []transaction, used map[string]bool) []string {
 		whole := false
 		var worst string
 		for _, st := range tx {
-			if e, ok := exceptionOf(st.sql); ok {
+			if e, ok := exceptionOf(st.sql, exceptions); ok {
 				used[e.why] = true
 				whole = whole || e.whole
 				continue
 			}
-			values, problem := st.keys()
-			if problem != "" && !whole {
-				found[problem+": "+flat(st.sql)] = true
+			values, problems := st.keys()
+			for _, problem := range problems {
+				if !whole {
+					found[problem+": "+flat(st.sql)] = true
+				}
 			}
 			for kind, keys := range values {
 				if topics[kind] == nil {
@@ -203,8 +205,8 @@ func violations(list []transaction, used map[string]bool) []string {
 	return sorted(found)
 }
 
-func exceptionOf(sql string) (exception, bool) {
-	for _, e := range exceptions {
+func exceptionOf(sql string, list []exception) (exception, bool) {
+	for _, e := range list {
 		if strings.Contains(flat(sql), e.holds) {
 			return e, true
 		}
