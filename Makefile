@@ -21,8 +21,8 @@ RACE ?= $(addprefix ./protocol/,xmlrpc/... soap/... rsscloud/... websub/... webl
 # reads these programs.)
 RACE_FLAGS = -race -gcflags=all=-dwarf=false -gcflags='modernc.org/sqlite/lib=-race=false -dwarf=false' -gcflags='modernc.org/libc/...=-race=false -dwarf=false'
 # Many tests build and start the program. go test cannot track that, so it must not use cached
-# results.
-TEST_FLAGS ?= -timeout 60m -count 1
+# results. No debugger reads the test programs.
+TEST_FLAGS ?= -timeout 60m -count 1 -ldflags=-w
 # With less garbage collection, tools that read and compile take a quarter less time.
 TOOLS = GOGC=400 GOMEMLIMIT=2500MiB
 STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
@@ -55,8 +55,9 @@ test: setup ## all tests, or those of PACKAGES, with a temporary PostgreSQL serv
 
 test-packages:
 	go test $(TEST_FLAGS) $(PACKAGES)
+# Tests wait half of their time, so three packages share two CPUs. The longest ones come first.
 test-all:
-	go test $(TEST_FLAGS) $$(go list ./... | grep -vxF "$$(go list $(CLUSTER))")
+	go test -p $$(($$(nproc) * 3 / 2)) $(TEST_FLAGS) $$(go list ./lab/... ./... | grep -vxF "$$(go list $(CLUSTER))")
 test-cluster:
 	go test $(TEST_FLAGS) $(CLUSTER)
 
