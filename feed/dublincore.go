@@ -134,7 +134,7 @@ func (p *parser) dcSource() bool {
 
 // dcAbstract stores dcterms:abstract as the summary if there is no other summary.
 func (p *parser) dcAbstract(s *slots) bool {
-	if s.summary.Value != "" {
+	if settle(p, s); s.summary.Value != "" {
 		return false
 	}
 	depth := p.r.Depth()

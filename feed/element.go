@@ -179,7 +179,8 @@ func (p *parser) title(s *slots) {
 // authors with a short and a long text use both elements, in either order.
 func (p *parser) summary(s *slots, kind string) {
 	depth := p.r.Depth()
-	t := p.construct(kind)
+	settle(p, s)
+	t := itemText(p, kind, s.level == ofItem && s.summary.Value == "")
 	switch {
 	case s.level != ofItem || s.summary.Value == "" || s.summaryDepth > depth:
 		p.setSummary(s, t, depth)
@@ -198,6 +199,7 @@ func (p *parser) summary(s *slots, kind string) {
 
 // setSummary stores the summary of the current element.
 func (p *parser) setSummary(s *slots, t Text, depth int) {
+	settle(p, s)
 	if t.Value == "" && s.summary.Value != "" {
 		return
 	}
@@ -226,7 +228,7 @@ func (p *parser) content(s *slots, kind string) bool {
 		p.inside(func() bool { return p.r.Space == nsCore && p.r.Local == "content" && p.content(s, kind) })
 		return true
 	}
-	p.addContent(s, p.construct(kind))
+	p.addContent(s, itemText(p, kind, true))
 	return true
 }
 

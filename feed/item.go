@@ -88,7 +88,12 @@ func (p *parser) itemDone() {
 	it := p.item
 	p.dropHalfPoint()
 	linkFromID(p, it)
-	resolveAgain(p, it)
+	if p.waiting > 0 {
+		resolveWaiting(p, it, pageOf(p, it))
+	}
+	if p.nested == 0 {
+		p.waiting = 0
+	}
 	if it.More != nil && it.More.empty() {
 		it.More = nil
 	}

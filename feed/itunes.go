@@ -97,6 +97,7 @@ func (p *parser) itunesText(it *ITunes, s *slots) bool {
 // itunesSummary uses itunes:summary as the description of an item without a description. If the
 // item has a description but no content, a different itunes:summary is the content.
 func (p *parser) itunesSummary(s *slots, t Text, depth int) {
+	settle(p, s)
 	switch {
 	case t.Value == "" || s.level == ofFeed && s.summary.Value != "":
 	case s.summary.Value == "":

@@ -65,6 +65,7 @@ func (p *parser) mediaTexts(m *MediaInfo, s *slots) bool {
 			*s.title, s.titleDepth = m.Title, p.r.Depth()+borrowed
 		}
 	case "description":
+		settle(p, s)
 		if p.set(&m.Description, p.construct(htmlText)); s.summary.Value == "" {
 			*s.summary, s.summaryDepth = m.Description, p.r.Depth()+borrowed
 		}

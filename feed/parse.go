@@ -141,7 +141,7 @@ type parser struct {
 	from        int      // offset of the first item
 	half        halfPoint
 	page        href.Base       // URL of the page of an item; see pageOf
-	relative    [8]relativeText // texts of the current item; see waitForPage
+	relative    [8]relativeText // texts of the current item; see itemText
 	waiting     int             // number of texts in relative
 	beyond      int             // number of reached limits that were listed beyond the limit of problems
 	budget      budget

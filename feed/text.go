@@ -1,8 +1,6 @@
 package feed
 
 import (
-	"bytes"
-	"encoding/base64"
 	"html"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +19,13 @@ const (
 
 // construct reads a text: plain text, escaped HTML or markup. kind is the media type if the element
 // declares none.
-func (p *parser) construct(kind string) Text {
+func (p *parser) construct(kind string) Text { return itemText(p, kind, false) }
+
+// isMarkup reports whether a text is HTML or XHTML.
+func (t *Text) isMarkup() bool { return t.Type == htmlText || t.Type == xhtmlText }
+
+// textAsWritten reads a text as written, and returns the base URL of its references.
+func textAsWritten(p *parser, kind string) (Text, *href.Base) {
 	t := Text{Type: kind, Language: dashed(p.r.Lang()), Base: p.base().String()}
 	if !p.budget.take(len(t.Language) + len(t.Base)) {
 		t.Base = ""
@@ -49,17 +53,11 @@ func (p *parser) construct(kind string) Text {
 		base = p.inline(&t)
 	}
 	if mode == "base64" || t.Src == "" && binary(t.Type) {
-		t.Value = strings.TrimSpace(unbase64(t.Value))
+		t.Value = strings.TrimSpace(charset.DecodeBase64(t.Value))
 	}
 	t.Value = p.fixDoubled(t.Value)
 	p.guess(&t)
-	if t.Type == htmlText || t.Type == xhtmlText {
-		written := t.Value
-		if p.markup(&t, base) && p.item != nil && p.f.Format == RSS && len(p.bases) == 0 && base == p.root {
-			waitForPage(p, t.Value, written)
-		}
-	}
-	return t
+	return t, base
 }
 
 // isXML reports whether a media type is an XML type, including XHTML.
@@ -167,11 +165,16 @@ func (p *parser) markup(t *Text, base *href.Base) (relative bool) {
 		}
 		relative = t.Value != written
 	}
+	sanitizeText(p, t)
+	p.changed = p.changed || t.Value != written
+	return relative
+}
+
+// sanitizeText sanitizes HTML if the options require it.
+func sanitizeText(p *parser, t *Text) {
 	if p.o.Sanitize != nil {
 		t.Value = strings.Trim(p.o.Sanitize(t.Value), " \t\n\r\f") // trim white space next to removed elements
 	}
-	p.changed = p.changed || t.Value != written
-	return relative
 }
 
 // resolveMarkup returns a text with its references resolved against base or, in XHTML, against the
@@ -251,29 +254,6 @@ func mediaType(s string) string {
 // binary reports whether content of a media type must be base64.
 func binary(t string) bool {
 	return !strings.HasPrefix(t, "text/") && !isXML(t)
-}
-
-// unbase64 decodes base64 and returns other text unchanged.
-func unbase64(s string) string {
-	compact := strings.Map(func(c rune) rune {
-		if c == ' ' || c == '\n' || c == '\t' || c == '\r' {
-			return -1
-		}
-		return c
-	}, s)
-	decoded, err := base64.StdEncoding.DecodeString(compact)
-	if err != nil {
-		decoded, err = base64.RawStdEncoding.DecodeString(compact)
-	}
-	if err != nil || !utf8.Valid(decoded) || bytes.ContainsFunc(decoded, forbidden) {
-		return s
-	}
-	return string(decoded)
-}
-
-// forbidden reports whether a text must not contain the character c.
-func forbidden(c rune) bool {
-	return c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0xfffe || c == 0xffff
 }
 
 // unwrap removes a <div> that encloses the whole text, as in the XHTML of Atom.

@@ -27,15 +27,13 @@ func survey(doc []byte) findings {
 	f := findings{high: -1, control: -1, odd: -1, valid: true}
 	for i := 0; i < len(doc); {
 		for i+16 <= len(doc) {
-			a, b := binary.LittleEndian.Uint64(doc[i:]), binary.LittleEndian.Uint64(doc[i+8:])
+			s := doc[i : i+16]
+			a, b := binary.LittleEndian.Uint64(s), binary.LittleEndian.Uint64(s[8:])
 			if (a|b)&highBits != 0 {
 				break
 			}
-			// The test marks bytes below 0x20. Rarely, it also marks a byte after such a byte, so
-			// controlIn checks each marked byte.
-			if ((a-0x20*ones)|(b-0x20*ones))&highBits != 0 && f.control < 0 {
-				f.controlIn(doc[i:i+8], i, (a-0x20*ones)&highBits)
-				f.controlIn(doc[i+8:i+16], i+8, (b-0x20*ones)&highBits)
+			if ((a-0x20*ones)|(b-0x20*ones))&highBits != 0 && forbiddenIn(a)|forbiddenIn(b) != 0 {
+				f.controlIn(s, i)
 			}
 			i += 16
 		}
@@ -62,8 +60,8 @@ func (f *findings) ascii(doc []byte, i int) int {
 		if high := w & highBits; high != 0 {
 			n = bits.TrailingZeros64(high) / 8
 		}
-		if marked := (w - 0x20*ones) &^ w & highBits; marked != 0 && f.control < 0 {
-			f.controlIn(doc[i:i+n], i, marked)
+		if forbiddenIn(w&^highBits)&^w != 0 {
+			f.controlIn(doc[i:i+n], i)
 		}
 		if i += n; n < 8 {
 			return i
@@ -78,12 +76,19 @@ func (f *findings) ascii(doc []byte, i int) int {
 	return i
 }
 
-// controlIn checks the marked bytes of a word, which starts at index i of the document.
-func (f *findings) controlIn(word []byte, i int, marked uint64) {
-	for ; marked != 0; marked &= marked - 1 {
-		if k := bits.TrailingZeros64(marked) / 8; k < len(word) && forbidden(word[k]) && f.control < 0 {
+// forbiddenIn returns a word with the highest bit of each byte set that is a forbidden control character.
+// All bytes of w must be ASCII.
+func forbiddenIn(w uint64) uint64 {
+	const all = 0x7f * ones // added to an ASCII byte, it sets the highest bit unless the byte is 0
+	return ((w ^ '\t'*ones) + all) & ((w ^ '\n'*ones) + all) & ((w ^ '\r'*ones) + all) &^ (w + 0x60*ones) & highBits
+}
+
+// controlIn stores the position of the first control character in a part of the document, which
+// starts at index i.
+func (f *findings) controlIn(part []byte, i int) {
+	for k, c := range part {
+		if forbidden(c) && f.control < 0 {
 			f.control = i + k
-			return
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (b *Base) Set(u string) bool {
 	b.root = u[:start]
 	if path := u[start:b.pathEnd]; path != "" {
 		if b.dir = path[:strings.LastIndexByte(path, '/')+1]; strings.Contains(b.dir, "/.") { // perhaps a dot segment
-			b.dir = joinPath("", b.dir)
+			b.dir = string(joinPath(nil, "", b.dir))
 		}
 	} else if start > 0 {
 		b.dir = "/"
@@ -88,24 +88,48 @@ func (b *Base) String() string {
 // of the same scheme, "http:///x" has extra slashes. An invalid reference, or one without a base,
 // is returned unchanged.
 func (b *Base) Resolve(ref string) string {
-	if isPlainURL(ref) {
+	ref, relative := b.relative(ref)
+	if !relative {
 		return ref
+	}
+	var space [256]byte // avoids an allocation
+	out := space[:0]
+	if n := len(b.url) + len("/") + len(ref); n > len(space) {
+		out = make([]byte, 0, n)
+	}
+	return string(b.join(out, ref))
+}
+
+// appendResolved is like Resolve, but appends the result to out.
+func (b *Base) appendResolved(out []byte, ref string) []byte {
+	ref, relative := b.relative(ref)
+	if !relative {
+		return append(out, ref...)
+	}
+	return b.join(out, ref)
+}
+
+// relative returns the part of ref that join needs. If ref is not relative to b, relative returns
+// the result of resolving ref, and false.
+func (b *Base) relative(ref string) (string, bool) {
+	if isPlainURL(ref) {
+		return ref, false
 	}
 	ref = trimReference(ref)
 	if b == nil {
-		return normalizeSlashes(ref)
+		return normalizeSlashes(ref), false
 	}
 	if ref == "" {
-		return b.url
+		return b.url, false
 	}
 	if n := schemeLength(ref); n > 0 {
 		rest := ref[n+1:]
 		if rest == "" || strings.HasPrefix(rest, "//") || !strings.EqualFold(ref[:n], b.scheme) {
-			return normalizeSlashes(ref)
+			return normalizeSlashes(ref), false
 		}
 		ref = rest
 	}
-	return b.join(ref)
+	return ref, true
 }
 
 // normalizeSlashes reduces extra slashes before the host of u to two. File URLs have no host and
@@ -125,36 +149,31 @@ func normalizeSlashes(u string) string {
 	return u[:n] + "://" + host
 }
 
-// join resolves a reference without a scheme.
-func (b *Base) join(ref string) string {
+// join appends to out a reference without a scheme, resolved against b.
+func (b *Base) join(out []byte, ref string) []byte {
 	switch ref[0] {
 	case '#':
-		return b.url[:b.queryEnd] + ref
+		return append(append(out, b.url[:b.queryEnd]...), ref...)
 	case '?':
 		if b.pathEnd == len(b.root) {
-			return b.root + b.dir + ref
+			return append(append(append(out, b.root...), b.dir...), ref...)
 		}
-		return b.url[:b.pathEnd] + ref
+		return append(append(out, b.url[:b.pathEnd]...), ref...)
 	}
 	if strings.HasPrefix(ref, "//") && !strings.HasPrefix(ref, "///") {
 		if badHost(ref) || b.scheme == "" || len(ref) == 2 {
-			return ref
+			return append(out, ref...)
 		}
-		return b.url[:len(b.scheme)+1] + ref
+		return append(append(out, b.url[:len(b.scheme)+1]...), ref...)
 	}
+	dir := b.dir
 	if ref[0] == '/' {
+		dir = ""
 		if strings.HasPrefix(ref, "///") {
 			ref = ref[2:]
 		}
-		if !hasDots(ref) {
-			return b.root + ref
-		}
-		return b.root + joinPath("", ref)
 	}
-	if !hasDots(ref) {
-		return b.root + b.dir + ref
-	}
-	return b.root + joinPath(b.dir, ref)
+	return joinPath(append(out, b.root...), dir, ref)
 }
 
 // Child returns the base for an xml:base of ref inside b. It returns b if ref is no usable base.
@@ -239,23 +258,18 @@ func badHost(u string) bool {
 	return strings.IndexByte(host, '[') >= 0 != (strings.IndexByte(host, ']') >= 0)
 }
 
-// hasDots reports whether the path of ref may have a segment of one or two dots.
-func hasDots(ref string) bool {
-	return ref[0] == '.' || strings.Contains(ref, "/.")
-}
-
-// joinPath appends the path of ref to dir, which is empty or ends with a slash, and removes the
-// segments "." and "..". Query and fragment of ref are unchanged.
-func joinPath(dir, ref string) string {
+// joinPath appends to out dir, which is empty or ends with a slash, and ref, without the segments
+// "." and ".." of its path. Query and fragment of ref are unchanged.
+func joinPath(out []byte, dir, ref string) []byte {
+	root := len(out)
+	out = append(out, dir...)
+	if !strings.HasPrefix(ref, ".") && !strings.Contains(ref, "/.") {
+		return append(out, ref...) // without dot segments
+	}
 	end := len(ref)
 	if i := strings.IndexAny(ref, "?#"); i >= 0 {
 		end = i
 	}
-	if !strings.HasPrefix(ref, ".") && !strings.Contains(ref[:end], "/.") {
-		return dir + ref // without dot segments
-	}
-	out := make([]byte, len(dir), len(dir)+len(ref)+1)
-	copy(out, dir)
 	at := 0
 	if end > 0 && ref[0] == '/' {
 		out, at = append(out, '/'), 1
@@ -269,7 +283,7 @@ func joinPath(dir, ref string) string {
 		switch seg := ref[at:next]; seg {
 		case ".":
 		case "..":
-			out = parentPath(out)
+			out = out[:root+len(parentPath(out[root:]))]
 		default:
 			out = append(out, seg...)
 			if slash {
@@ -278,7 +292,7 @@ func joinPath(dir, ref string) string {
 		}
 		at = next + 1
 	}
-	return string(append(out, ref[end:]...))
+	return append(out, ref[end:]...)
 }
 
 // parentPath returns the parent of path, which ends with a slash. The parent of the root is the

@@ -1,6 +1,7 @@
 package href
 
 import (
+	"bytes"
 	"html"
 	"net/url"
 	"strings"
@@ -17,34 +18,71 @@ import (
 //
 // If the result would exceed eight times s plus 64 KiB, s is hostile and returned unchanged.
 func HTML(s string, b *Base) string {
+	s, _ = HTMLFrom(s, 0, b, b)
+	return s
+}
+
+// FirstRelative returns the offset of the first tag of s with a reference that HTML would change;
+// -1 if there is none.
+func FirstRelative(s string, b *Base) int {
 	if !b.Absolute() || strings.IndexByte(s, '=') < 0 {
-		return s
+		return -1
 	}
-	r := linkResolver{s: s, base: b, limit: 8*len(s) + 1<<16}
-	for i := 0; ; {
-		n := strings.IndexByte(s[i:], '<')
-		if n < 0 {
-			break
-		}
-		if i = r.markup(i + n + 1); i < 0 {
-			break
-		}
+	r := linkResolver{s: s, base: b, other: b, search: true, limit: 8*len(s) + 1<<16}
+	return r.run(0)
+}
+
+// HTMLFrom is like HTML for a text whose tags before the offset from have no relative references.
+// differs is the offset in the result of the first reference that would be different with the base
+// other; -1 if there is none.
+func HTMLFrom(s string, from int, b, other *Base) (resolved string, differs int) {
+	if !b.Absolute() || strings.IndexByte(s, '=') < 0 {
+		return s, -1
 	}
-	if r.done == 0 || r.over() {
-		return s
+	r := linkResolver{s: s, base: b, other: other, limit: 8*len(s) + 1<<16, differs: -1}
+	r.run(from)
+	switch {
+	case r.over():
+		return s, min(r.differs, 0)
+	case r.done == 0:
+		return s, r.differs
 	}
 	r.out.WriteString(s[r.done:])
-	return r.out.String()
+	return r.out.String(), r.differs
+}
+
+// run reads the text from offset i on. In a search it returns the offset of the tag with the first
+// relative reference, otherwise -1.
+func (r *linkResolver) run(i int) int {
+	for !r.found {
+		n := strings.IndexByte(r.s[i:], '<')
+		if n < 0 {
+			return -1
+		}
+		tag := i + n
+		if i = r.markup(tag + 1); r.found {
+			return tag
+		}
+		if i < 0 {
+			break
+		}
+	}
+	return -1
 }
 
 // linkResolver holds the state of one run over a text.
 type linkResolver struct {
-	s       string
-	base    *Base
-	out     strings.Builder
-	done    int  // the output for s[:done] is in out
-	limit   int  // maximum length of out; -1: exceeded
-	noCDATA bool // there is no further end of a CDATA section
+	s               string
+	base            *Base
+	other           *Base // a base to compare with; base: none
+	out             strings.Builder
+	done            int    // the output for s[:done] is in out
+	limit           int    // maximum length of out; -1: exceeded
+	long, otherLong []byte // buffers of resolve
+	differs         int    // offset in the output of the first reference that would be different with other; -1: none
+	search          bool   // only search for a relative reference
+	found           bool   // the search has found a relative reference
+	noCDATA         bool   // there is no further end of a CDATA section
 }
 
 // over reports whether the result has become too long.
@@ -116,6 +154,9 @@ func afterComment(s string, i int) int {
 
 // tag reads a start tag from its name on, and the content of a raw text element.
 func (r *linkResolver) tag(i int) int {
+	if end := plainLink(r.s[i:]); end > 0 {
+		return i + end
+	}
 	start := i
 	for i < len(r.s) && r.s[i] > ' ' && r.s[i] != '>' && r.s[i] != '/' {
 		i++
@@ -124,6 +165,9 @@ func (r *linkResolver) tag(i int) int {
 		return -1
 	}
 	name := r.s[start:i]
+	if r.s[i] == '>' && len(name) < len("xmp") { // no attributes, and no raw text element
+		return i + 1
+	}
 	kind := elementOf(name)
 	if kind&inAny == 0 {
 		i = r.skipAttributes(i)
@@ -134,6 +178,20 @@ func (r *linkResolver) tag(i int) int {
 		return rawTextEnd(r.s, i, name)
 	}
 	return i
+}
+
+// plainLink returns the length of the most common tag after its "<": a link with an absolute URL and no
+// other attributes. It returns 0 for other tags.
+func plainLink(s string) int {
+	const begin = `a href="`
+	if !strings.HasPrefix(s, begin) {
+		return 0
+	}
+	n := len(begin) + strings.IndexByte(s[len(begin):], '"')
+	if n <= len(begin) || n+1 >= len(s) || s[n+1] != '>' || !isPlainURL(s[len(begin):n]) {
+		return 0
+	}
+	return n + len(`">`)
 }
 
 // rawTextEnd returns the index of the end tag that ends a raw text element.
@@ -235,20 +293,28 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 		return
 	}
 	ref := decodeValue(raw)
-	abs := ""
-	switch {
-	case kind == inSrcset:
-		var fits bool
-		if abs, fits = r.base.resolveSet(ref, r.limit-r.out.Len()); !fits {
-			r.limit = -1
-			return
-		}
-	case kind == inXlink && strings.HasPrefix(ref, "#"):
+	if kind == inXlink && strings.HasPrefix(ref, "#") {
 		return // a fragment of the same drawing
-	default:
-		abs = r.base.Resolve(ref)
 	}
-	if abs == ref {
+	var space, otherSpace [256]byte // avoid allocations
+	abs, fits := r.resolve(r.base, space[:0], &r.long, ref, kind)
+	if !fits {
+		r.limit = -1
+		return
+	}
+	if r.other != r.base && r.differs < 0 {
+		if other, fits := r.resolve(r.other, otherSpace[:0], &r.otherLong, ref, kind); !fits || string(other) != string(abs) {
+			r.differs = r.out.Len() + start - r.done
+			if quote == 0 {
+				r.differs++
+			}
+		}
+	}
+	if string(abs) == ref {
+		return
+	}
+	if r.search {
+		r.found = true
 		return
 	}
 	if r.done == 0 {
@@ -267,6 +333,21 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 	r.done = end
 }
 
+// resolve returns the reference ref resolved against b: in space if it fits, otherwise in the buffer
+// long, which further references reuse. fits is false if a srcset would be longer than the limit.
+func (r *linkResolver) resolve(b *Base, space []byte, long *[]byte, ref string, kind reference) (abs []byte, fits bool) {
+	switch {
+	case kind == inSrcset:
+		set, fits := b.resolveSet(ref, r.limit-r.out.Len())
+		*long = append((*long)[:0], set...)
+		return *long, fits
+	case len(b.url)+len("/")+len(ref) > cap(space):
+		*long = b.appendResolved((*long)[:0], ref)
+		return *long, true
+	}
+	return b.appendResolved(space, ref), true
+}
+
 // grow ensures space for n bytes and at least doubles the capacity. Growing in smaller steps would
 // copy more.
 func grow(out *strings.Builder, n int) {
@@ -276,14 +357,14 @@ func grow(out *strings.Builder, n int) {
 }
 
 // writeValue writes an attribute value with escapes that HTML and XML decode equally.
-func writeValue(out *strings.Builder, v string, quote byte) {
+func writeValue(out *strings.Builder, v []byte, quote byte) {
 	for {
-		i := strings.IndexAny(v, `&<>"'`)
+		i := bytes.IndexAny(v, `&<>"'`)
 		if i < 0 {
-			out.WriteString(v)
+			out.Write(v)
 			return
 		}
-		out.WriteString(v[:i])
+		out.Write(v[:i])
 		switch c := v[i]; {
 		case c == '&':
 			out.WriteString("&amp;")

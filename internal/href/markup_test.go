@@ -167,5 +167,38 @@ func FuzzHTML(f *testing.F) {
 		if again := HTML(got, b); again != got {
 			t.Fatalf("%q on %q\n once  %q\n twice %q", s, on, got, again)
 		}
+		other := New("https://other.example/x/y")
+		if from := FirstRelative(s, b); from >= 0 {
+			resolved, differs := HTMLFrom(s, from, b, other)
+			if resolved != got {
+				t.Fatalf("%q on %q\n resolved            %q\n from the first tag  %q", s, on, got, resolved)
+			}
+			if differs < 0 && got != s && HTML(s, other) != got {
+				t.Fatalf("%q on %q: no reference is said to differ on %s", s, on, other)
+			}
+		} else if got != s {
+			t.Fatalf("%q on %q has a relative reference", s, on)
+		}
 	})
+}
+
+func TestFirstReferenceThatDiffersIsFound(t *testing.T) {
+	page, feed := New("https://example.com/posts/1/"), New("https://example.com/feed")
+	for _, c := range []struct{ s, rest string }{
+		{`<p>text</p>`, ""},
+		{`<a href="/tag/x">same</a>`, ""},
+		{`<a href="https://example.com/z">absolute</a>`, ""},
+		{`<a href="/tag/x">same</a><img src="i.png">`, `https://example.com/posts/1/i.png">`},
+		{`<a href=/tag/x>same</a><img src=i.png>`, `https://example.com/posts/1/i.png">`},
+		{`<img srcset="/a 1x, b 2x">`, `https://example.com/a 1x, https://example.com/posts/1/b 2x">`},
+	} {
+		from := max(0, FirstRelative(c.s, feed))
+		resolved, differs := HTMLFrom(c.s, from, page, feed)
+		if resolved != HTML(c.s, page) {
+			t.Errorf("%s becomes %s", c.s, resolved)
+		}
+		if c.rest == "" && differs >= 0 || c.rest != "" && (differs < 0 || resolved[differs:] != c.rest) {
+			t.Errorf("%s: a difference at %d of %s, want %s", c.s, differs, resolved, c.rest)
+		}
+	}
 }

@@ -17,42 +17,58 @@ const (
 func word(s string, i int) uint64 { return binary.LittleEndian.Uint64([]byte(s[i : i+8])) }
 
 // isPlain reports whether s has no markup and only characters that XML allows.
-func isPlain(s string) bool { return skipPlain(s, 0) == len(s) && isText(s) }
+func isPlain(s string) bool { return skipPlain(s, 0) == len(s) }
 
-// skipPlain returns the index of the first character from i on that is markup or a control
-// character, len(s) if there is none.
+// skipPlain returns the index of the first character from i on that is markup or that XML forbids;
+// len(s) if there is none.
 func skipPlain(s string, i int) int {
 	for i < len(s) {
 		for i+8 <= len(s) {
 			w := word(s, i)
 			angle, and := (w|0x02*ones)^'>'*ones, w^'&'*ones
-			// A byte that is zero or below a space sets its highest bit. The byte after it may also
-			// set its highest bit, so the loop below checks the eight bytes one by one.
-			if ((w-0x20*ones)&^w|(angle-ones)&^angle|(and-ones)&^and)&highs != 0 {
+			// The lowest marked byte is "<", ">", "&", below a space, or not ASCII. The bytes after it may
+			// be marked without being one of these.
+			if marked := (w | (w - 0x20*ones) | (angle - ones) | (and - ones)) & highs; marked != 0 {
+				i += bits.TrailingZeros64(marked) / 8
 				break
 			}
 			i += 8
 		}
-		for end := min(i+8, len(s)); i < end; i++ {
-			switch c := s[i]; {
-			case c == '<', c == '>', c == '&', c < ' ' && c != '\n' && c != '\t':
+		for ; i < len(s); i++ {
+			c := s[i]
+			if c == '<' || c == '>' || c == '&' || c < ' ' && c != '\n' && c != '\t' {
 				return i
 			}
+			if c < utf8.RuneSelf {
+				if i+1+8 <= len(s) { // continue with words
+					i++
+					break
+				}
+				continue
+			}
+			n := beyondASCII(s, i)
+			if n == 0 {
+				return i
+			}
+			i += n - 1
 		}
 	}
 	return i
 }
 
-// skipVisible returns an index at or after i. All characters of s from i up to this index belong to
-// visibleClass.
+// skipVisible returns the index of the first character of s from i on that does not belong to
+// visibleClass; len(s) if there is none.
 func skipVisible(s string, i int) int {
 	for i+8 <= len(s) {
 		w := word(s, i)
 		angle, quote, del := (w|0x02*ones)^'>'*ones, (w|0x04*ones)^'&'*ones, w^0x7f*ones
-		if (w|(w-'!'*ones)&^w|(angle-ones)&^angle|(quote-ones)&^quote|(del-ones)&^del)&highs != 0 {
-			break
+		if marked := (w | (w - '!'*ones) | (angle - ones) | (quote - ones) | (del - ones)) & highs; marked != 0 {
+			return i + bits.TrailingZeros64(marked)/8
 		}
 		i += 8
+	}
+	for i < len(s) && valueClass(s[i]) == visibleClass {
+		i++
 	}
 	return i
 }

@@ -12,10 +12,9 @@ const (
 	bytesPerTurn = 512
 )
 
-// mixedHTML returns what the builder alone would return for s. ok is false if s is too long or has
-// invalid characters.
+// mixedHTML returns what the builder alone would return for s. ok is false if s is too long.
 func (z *Sanitizer) mixedHTML(s string) (out string, ok bool) {
-	if len(s) > z.longest || !isText(s) {
+	if len(s) > z.longest {
 		return "", false
 	}
 	q := fastPath{z: z, s: s}

@@ -45,7 +45,7 @@ type place struct {
 
 // fastHTML returns what the builder would return for s. ok is false if s is not ordinary.
 func (z *Sanitizer) fastHTML(s string) (out string, ok bool) {
-	if len(s) > z.longest || !isText(s) {
+	if len(s) > z.longest {
 		return "", false
 	}
 	q := fastPath{z: z, s: s}

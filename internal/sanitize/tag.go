@@ -3,6 +3,7 @@ package sanitize
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // attrList holds the kept attributes of a tag.
@@ -250,9 +251,15 @@ func readValue(raw string) (v value, ok bool) {
 			break
 		}
 		switch valueClass(raw[i]) {
-		case visibleClass:
 		case spaceClass:
 			v.visible = false
+			if raw[i] >= utf8.RuneSelf {
+				n := beyondASCII(raw, i)
+				if n == 0 {
+					return v, false
+				}
+				i += n - 1
+			}
 		case escapedClass:
 			v.same = false
 		case referenceClass:
