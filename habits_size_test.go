@@ -35,7 +35,7 @@ func exceptions() sizes {
 	return sizes{
 		packages: map[string]int{
 			"feed":        9500,  // the package has one file for each format and each module
-			"feed/render": 11000, // the package has one file for each format
+			"feed/render": 10910, // the package has one file for each format
 			"lab/bench":   7450,
 		},
 		types: map[string]int{

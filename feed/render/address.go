@@ -60,7 +60,7 @@ func (w *writer) plainWeb(s string) bool {
 // plainWeb reports whether s is a simple web URL: http or https, a host, and only URL characters.
 // Almost all URLs are simple; all others need a slower check.
 func plainWeb(s string) bool {
-	const plain, safe = "http://", "https://"
+	const plain, safe, high = "http://", "https://", 0x8080808080808080
 	n := len(plain)
 	if !strings.HasPrefix(s, plain) {
 		if n = len(safe); !strings.HasPrefix(s, safe) {
@@ -70,12 +70,15 @@ func plainWeb(s string) bool {
 	if len(s) == n || s[n] == '/' || s[n] == '?' || s[n] == '#' {
 		return false
 	}
-	for s = s[n:]; len(s) >= 8; s = s[8:] {
-		if mayNotAddress(eight(s)) && !allAddress(s[:8]) {
-			return false
-		}
+	s = s[n:]
+	if n = len(s); n < 16 {
+		return allAddress(s)
 	}
-	return allAddress(s)
+	found := mayNotAddress(eight(s[n-16:])) | mayNotAddress(eight(s[n-8:])) // some bytes are checked twice
+	for i := 0; i < n-16; i += 16 {
+		found |= mayNotAddress(eight(s[i:])) | mayNotAddress(eight(s[i+8:]))
+	}
+	return found&high == 0 || allAddress(s)
 }
 
 func allAddress(s string) bool {
@@ -87,15 +90,14 @@ func allAddress(s string) bool {
 	return true
 }
 
-// mayNotAddress checks eight bytes at once. It reports whether any of them may be a byte that URLs
-// must not contain. It also reports _ and ~, which are valid but have bits in common with invalid
-// bytes.
-func mayNotAddress(x uint64) bool {
-	const each, high = 0x0101010101010101, 0x8080808080808080
+// mayNotAddress checks eight bytes at once. It sets the highest bit of a byte that URLs must not
+// contain, and also of _ and ~, which are valid but have bits in common with invalid bytes.
+func mayNotAddress(x uint64) uint64 {
+	const each = 0x0101010101010101
 	angle := (x | 0x02*each) ^ '>'*each // only this bit differs between < and >
 	quote, tick := x^'"'*each, x^'`'*each
 	braces := (x | 0x20*each) + (0x80-'{')*each // finds bytes from { on and, because a bit was set, also those from [ on
-	return (x|(x-'!'*each)|(angle-each)|(quote-each)|(tick-each)|braces)&high != 0
+	return x | (x - '!'*each) | (angle - each) | (quote - each) | (tick - each) | braces
 }
 
 // addressBytes contains 1 at the index of each byte that URLs may contain.

@@ -76,16 +76,7 @@ func (a *atom) oldEntry(element string, it *feed.Item) {
 	a.categories(it.Categories, it.ITunes, it.Media)
 	a.source(it)
 	a.itemModules(it, true)
-	if len(it.Items) > 0 && len(a.at) >= deepest {
-		a.lose(lostNested, true)
-		a.close(element)
-		return
-	}
-	for i := range it.Items {
-		a.enter(i)
-		a.oldEntry("rssCloud:item", &it.Items[i])
-		a.leave()
-	}
+	a.nested(it, a.oldEntry)
 	a.close(element)
 }
 

@@ -32,7 +32,7 @@ func (a *atom) entry(element string, it *feed.Item) {
 	}
 	a.source(it)
 	a.itemModules(it, true)
-	a.nested(it)
+	a.nested(it, a.entry)
 	a.close(element)
 }
 
@@ -56,15 +56,13 @@ func (a *atom) entryTitle(it *feed.Item, nested bool) {
 }
 
 // nested writes the items within an item.
-func (a *atom) nested(it *feed.Item) {
-	if len(it.Items) > 0 && len(a.at) >= deepest {
+func (a *atom) nested(it *feed.Item, write func(element string, it *feed.Item)) {
+	switch {
+	case len(it.Items) == 0:
+	case len(a.at) >= deepest:
 		a.lose(lostNested, true)
-		return
-	}
-	for i := range it.Items {
-		a.enter(i)
-		a.entry("rssCloud:item", &it.Items[i])
-		a.leave()
+	default:
+		eachItem(a.writer, it.Items, func(in *feed.Item) { write("rssCloud:item", in) })
 	}
 }
 
@@ -167,7 +165,7 @@ func (a *atom) person(element string, who *feed.Person) {
 	a.leaf(uri, a.ref(who.URL, element))
 	a.leaf("email", a.mailbox(who.Email, element))
 	if a.format == "atom" {
-		a.portrait(who)
+		portrait(a.writer, who)
 	}
 	a.extension(who.Extension)
 	a.close(element)

@@ -211,12 +211,7 @@ func (l *atomLinks) sized(k *feed.Link, length int64) bool {
 		l.lose(lostFileDetails, length > 0 || k.Length != "")
 	}
 	l.optional("title", k.Title)
-	if rel == "replies" {
-		l.optional("thr:count", l.number(k.Count, "links", 0))
-		if _, ok := atomDate(k.Updated); ok {
-			l.attr("thr:updated", k.Updated)
-		}
-	}
+	replyAttrs(l.writer, k, rel, "links")
 	l.b = append(l.b, "/>"...)
 	return true
 }

@@ -32,17 +32,18 @@ func fitsCDATA(s string) bool {
 		return false
 	}
 	const each, high = 0x0101010101010101, 0x8080808080808080
-	beyond, rest := false, s // beyond reports that s contains bytes beyond ASCII
-	for ; len(rest) >= 64; rest = rest[64:] {
+	beyond, i := false, 0 // beyond reports that s contains bytes beyond ASCII
+	for ; i <= len(s)-64; i += 64 {
+		rest := s[i : i+64]
 		a, b, c, d := eight(rest), eight(rest[8:]), eight(rest[16:]), eight(rest[24:])
 		found := a | (a - 0x20*each) | b | (b - 0x20*each) | c | (c - 0x20*each) | d | (d - 0x20*each)
 		a, b, c, d = eight(rest[32:]), eight(rest[40:]), eight(rest[48:]), eight(rest[56:])
 		found |= a | (a - 0x20*each) | b | (b - 0x20*each) | c | (c - 0x20*each) | d | (d - 0x20*each)
 		// This is the usual case: ASCII without control characters except line ends.
-		if found&high == 0 || onlyLines(rest[:32]) && onlyLines(rest[32:64]) {
+		if found&high == 0 || onlyLines(rest[:32]) && onlyLines(rest[32:]) {
 			continue
 		}
-		control, other := look(rest[:64])
+		control, other := look(rest)
 		if control {
 			return false
 		}
@@ -51,7 +52,7 @@ func fitsCDATA(s string) bool {
 	if n := len(s) - 64; !beyond && n >= 0 && onlyLines(s[n:n+32]) && onlyLines(s[n+32:]) {
 		return true // the last bytes may be checked twice
 	}
-	if control, other := look(rest); control {
+	if control, other := look(s[i:]); control {
 		return false
 	} else if !beyond && !other {
 		return true

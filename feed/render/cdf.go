@@ -34,11 +34,7 @@ func appendCDF(w *writer) {
 	c.schedule(f.Hints.Schedule)
 	c.others(f.Unknown)
 	c.lostOfFeed()
-	for i := range f.Items {
-		w.enter(i)
-		c.item(&f.Items[i])
-		w.leave()
-	}
+	eachItem(w, f.Items, c.item)
 	w.done("CHANNEL")
 }
 
@@ -47,14 +43,7 @@ type cdf struct{ *writer }
 // channelAttrs returns the URLs of the channel and its page, and the date of its last change.
 func (c cdf) channelAttrs() []string {
 	f := c.f
-	link := c.uri(f.Link, "link")
-	if link == "" {
-		c.warn("link-missing", "link", "The feed has no link to its page, which CDF requires.")
-		if link = c.uri(c.self(), "link"); link == "" {
-			link = c.madeAddress(f.ID)
-		}
-	}
-	attrs := []string{"HREF", link, "LASTMOD", c.moment(&f.Updated, "LASTMOD"), "SELF", c.uri(c.self(), "self"), "xml:lang", c.language(f.Language, "language")}
+	attrs := []string{"HREF", pageLink(c.writer), "LASTMOD", c.moment(&f.Updated, "LASTMOD"), "SELF", c.uri(c.self(), "self"), "xml:lang", c.language(f.Language, "language")}
 	return append(attrs, c.otherAttrs(f.Unknown, "CHANNEL")...)
 }
 
@@ -214,11 +203,7 @@ func (c cdf) item(it *feed.Item) {
 	c.others(it.Unknown)
 	c.lostOfItem(it)
 	if name == "CHANNEL" {
-		for i := range it.Items {
-			c.enter(i)
-			c.item(&it.Items[i])
-			c.leave()
-		}
+		eachItem(c.writer, it.Items, c.item)
 	}
 	c.close(name)
 }

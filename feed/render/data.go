@@ -120,6 +120,20 @@ func (t *tree) end() {
 	t.open = t.open[:n]
 }
 
+// maps adds a list of maps, unless it is empty.
+func maps[T any](t *tree, key string, list []T, members func(*T)) {
+	if len(list) == 0 {
+		return
+	}
+	t.list(key)
+	for i := range list {
+		t.object("")
+		members(&list[i])
+		t.end()
+	}
+	t.end()
+}
+
 // canNest reports whether another list of maps is within the limit of nesting. If not, it adds a
 // warning.
 func (t *tree) canNest(key string) bool {

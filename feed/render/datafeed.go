@@ -85,25 +85,17 @@ func (t *tree) hints(h *feed.Hints) {
 
 // signals adds the endpoints that send notifications.
 func (t *tree) signals() {
-	t.list("hubs")
-	for _, h := range t.w.hubs() {
-		t.object("")
+	maps(t, "hubs", t.w.hubs(), func(h *feed.Hub) {
 		t.some("type", h.Type)
 		t.some("url", h.URL)
-		t.end()
-	}
-	t.end()
-	t.list("clouds")
-	for _, c := range t.w.clouds() {
-		t.object("")
+	})
+	maps(t, "clouds", t.w.clouds(), func(c *feed.Cloud) {
 		t.some("domain", c.Domain)
 		t.some("port", c.Port)
 		t.some("path", c.Path)
 		t.some("register_procedure", c.RegisterProcedure)
 		t.some("protocol", c.Protocol)
-		t.end()
-	}
-	t.end()
+	})
 }
 
 // clouds returns the clouds to write.
@@ -207,49 +199,27 @@ func (t *tree) image(key string, m *feed.Image) {
 }
 
 func (t *tree) people(key string, list []feed.Person) {
-	if len(list) == 0 {
-		return
-	}
-	t.list(key)
-	for i := range list {
-		p := &list[i]
-		t.object("")
+	maps(t, key, list, func(p *feed.Person) {
 		t.some("name", cmp.Or(p.Name, p.Raw))
 		t.some("email", p.Email)
 		t.some("url", p.URL)
 		t.some("avatar", p.Avatar)
 		t.some("role", p.Role)
 		t.extension(p.Extension)
-		t.end()
-	}
-	t.end()
+	})
 }
 
 func (t *tree) categories(list []feed.Category) {
-	if len(list) == 0 {
-		return
-	}
-	t.list("categories")
-	for i := range list {
-		c := &list[i]
-		t.object("")
+	maps(t, "categories", list, func(c *feed.Category) {
 		t.some("term", c.Term)
 		t.some("scheme", c.Scheme)
 		t.some("label", c.Label)
-		t.end()
-	}
-	t.end()
+	})
 }
 
 // places adds geometries in the form of GeoJSON.
 func (t *tree) places(list []feed.Geometry) {
-	if len(list) == 0 {
-		return
-	}
-	t.list("where")
-	for i := range list {
-		g := &list[i]
-		t.object("")
+	maps(t, "where", list, func(g *feed.Geometry) {
 		t.some("type", g.Type)
 		t.list("coordinates")
 		for _, point := range g.Coordinates {
@@ -261,9 +231,7 @@ func (t *tree) places(list []feed.Geometry) {
 		}
 		t.end()
 		t.some("feature_name", g.FeatureName)
-		t.end()
-	}
-	t.end()
+	})
 }
 
 // unknown adds elements that no supported format defines.
@@ -273,34 +241,22 @@ func (t *tree) nodes(key string, list []feed.Node) {
 	if len(list) == 0 || !t.canNest(key) {
 		return
 	}
-	t.list(key)
-	for i := range list {
-		n := &list[i]
-		t.object("")
+	maps(t, key, list, func(n *feed.Node) {
 		t.some("space", n.Space)
 		t.some("prefix", n.Prefix)
 		t.some("name", n.Name)
 		t.some("text", n.Text)
 		t.attributes(n.Attrs)
 		t.nodes("children", n.Children)
-		t.end()
-	}
-	t.end()
+	})
 }
 
 func (t *tree) attributes(list []feed.Attr) {
-	if len(list) == 0 {
-		return
-	}
-	t.list("attributes")
-	for _, a := range list {
-		t.object("")
+	maps(t, "attributes", list, func(a *feed.Attr) {
 		t.some("space", a.Space)
 		t.put("name", a.Name)
 		t.put("value", a.Value)
-		t.end()
-	}
-	t.end()
+	})
 }
 
 // extension adds the attributes and elements for which there is no field.

@@ -11,14 +11,12 @@ func (t *tree) items(key string, list []feed.Item) {
 	if len(list) > 0 && !t.canNest(key) {
 		return
 	}
-	t.begin(datum{kind: kindList, key: key})
-	for i := range list {
-		t.w.enter(i)
+	t.list(key)
+	eachItem(t.w, list, func(it *feed.Item) {
 		t.object("")
-		t.item(&list[i])
+		t.item(it)
 		t.end()
-		t.w.leave()
-	}
+	})
 	if len(list) > 0 {
 		t.end()
 		return
@@ -122,13 +120,7 @@ func bodyType(x *feed.Text) string {
 }
 
 func (t *tree) enclosures(list []feed.Enclosure) {
-	if len(list) == 0 {
-		return
-	}
-	t.list("enclosures")
-	for i := range list {
-		e := &list[i]
-		t.object("")
+	maps(t, "enclosures", list, func(e *feed.Enclosure) {
 		t.some("url", e.URL)
 		t.some("type", e.Type)
 		t.count("length", e.Length)
@@ -136,9 +128,7 @@ func (t *tree) enclosures(list []feed.Enclosure) {
 		if e.Duration > 0 {
 			t.float("duration", e.Duration)
 		}
-		t.end()
-	}
-	t.end()
+	})
 }
 
 // contents adds all texts of an item, if there are several or if one is remote.
@@ -146,17 +136,12 @@ func (t *tree) contents(list []feed.Text) {
 	if len(list) == 0 || len(list) == 1 && list[0].Src == "" {
 		return
 	}
-	t.list("contents")
-	for i := range list {
-		c := &list[i]
-		t.object("")
+	maps(t, "contents", list, func(c *feed.Text) {
 		t.some("value", c.Value)
 		t.some("type", c.Type)
 		t.some("language", c.Language)
 		t.some("src", c.Src)
-		t.end()
-	}
-	t.end()
+	})
 }
 
 // source adds the original feed of an item.
@@ -196,17 +181,10 @@ func (t *tree) more(m *feed.More) {
 	t.texts("licenses", m.Licenses)
 	t.some("markdown", m.Markdown)
 	t.places(m.Where)
-	if len(m.InReplyTo) == 0 {
-		return
-	}
-	t.list("in_reply_to")
-	for _, r := range m.InReplyTo {
-		t.object("")
+	maps(t, "in_reply_to", m.InReplyTo, func(r *feed.InReplyTo) {
 		t.some("ref", r.Ref)
 		t.some("href", r.Href)
-		t.end()
-	}
-	t.end()
+	})
 }
 
 // itunes adds the podcast fields.

@@ -10,45 +10,21 @@ import (
 //
 // spec:rss20-2003#dates
 func appendRFC822(b []byte, t time.Time) []byte {
-	const days, months = "SunMonTueWedThuFriSat", "JanFebMarAprMayJunJulAugSepOctNovDec"
-	m := inUTC(t)
-	b = append(b, "Sun, 00 Jan 0000 00:00:00 GMT"...)
-	p := b[len(b)-29:]
-	copy(p[:3], days[3*m.weekday:3*m.weekday+3])
-	put2(p[5:7], m.day)
-	copy(p[8:11], months[3*m.month-3:3*m.month])
-	put2(p[12:14], m.year/100)
-	put2(p[14:16], m.year%100)
-	putClock(p[17:25], m.second)
-	return b
+	const names, months = "MonTueWedThuFriSatSun", "JanFebMarAprMayJunJulAugSepOctNovDec"
+	days, second := inUTC(t)
+	year, month, day := calendar(days)
+	n, m := names[3*(days%7):][:3], months[3*month-3:][:3]
+	b = append(b, n[0], n[1], n[2], ',', ' ', digit(day/10), digit(day), ' ', m[0], m[1], m[2], ' ',
+		digit(year/1000), digit(year/100), digit(year/10), digit(year), ' ')
+	return append(appendClock(b, second), " GMT"...)
 }
 
-// calendar is a date in UTC, with the time as the second of the day.
-type calendar struct{ year, month, day, weekday, second int }
-
-// inUTC splits a time into calendar fields. Years outside 1 to 9999 become the first or last
-// second of that range.
-func inUTC(t time.Time) calendar {
-	const day, monday = 86_400, 1
-	unix := min(max(t.Unix(), firstSecond), lastSecond)
-	days := uint64(unix-firstSecond) / day // number of days since Monday, 1 January of the year 1
-	m := calendar{second: int(uint64(unix-firstSecond) % day), weekday: int((days + monday) % 7)}
-
-	// Years begin in March here, so that a leap day is the last day of a year. A century has
-	// 36,524.25 days on average, and a year 365.25. The months from March on have 31, 30, 31, 30,
-	// 31, 31 days and so on, so the month is the number of the day times 2141/65536.
-	const toMarch, century, fourYears = 306, 146_097, 1461
-	n := 4*(days+toMarch) + 3
-	hundreds := n / century
-	n = n%century | 3
-	year, inYear := n/fourYears, n%fourYears/4
-	month := 2141*inYear + 197_913
-	m.year, m.month, m.day = int(100*hundreds+year), int(month>>16), int(month&0xffff/2141)+1
-	if inYear >= toMarch { // January and February belong to the next calendar year
-		m.month -= 12
-		m.year++
-	}
-	return m
+// inUTC returns the number of days since Monday, 1 January of the year 1, and the second of the day.
+// Years outside 1 to 9999 become the first or last second of that range.
+func inUTC(t time.Time) (days, second uint32) {
+	const day = 86_400
+	unix := uint64(min(max(t.Unix(), firstSecond), lastSecond) - firstSecond)
+	return uint32(unix / day), uint32(unix % day)
 }
 
 // The first and the last second of the years with four digits, as Unix seconds.
@@ -57,46 +33,46 @@ const (
 	lastSecond  = 253_402_300_799
 )
 
+// calendar returns the date of a day of inUTC. Three results are faster than a struct, which would
+// be written to memory.
+func calendar(days uint32) (year, month, day uint32) {
+	// Years begin in March here, so that a leap day is the last day of a year. A century has
+	// 36,524.25 days on average, and a year 365.25. The months from March on have 31, 30, 31, 30,
+	// 31, 31 days and so on, so the month is the number of the day times 2141/65536.
+	const toMarch, century, fourYears = 306, 146_097, 1461
+	n := 4*(days+toMarch) + 3
+	hundreds := n / century
+	n = n%century | 3
+	month = 2141*(n%fourYears/4) + 197_913
+	year, month, day = 100*hundreds+n/fourYears, month>>16, month&0xffff/2141+1
+	if month > 12 { // January and February belong to the next calendar year
+		return year + 1, month - 12, day
+	}
+	return year, month, day
+}
+
+// digit returns the last digit of n.
+func digit(n uint32) byte { return byte('0' + n%10) }
+
+// appendClock writes the time of day as 08:30:00.
+func appendClock(b []byte, second uint32) []byte {
+	minute := second / 60
+	hour := minute / 60
+	minute, second = minute%60, second%60
+	return append(b, digit(hour/10), digit(hour), ':', digit(minute/10), digit(minute), ':', digit(second/10), digit(second))
+}
+
 // appendRFC3339 writes a time in the form that Atom and W3CDTF require: 2026-11-20T08:30:00Z. It
 // writes fractions of a second if there are any.
 func appendRFC3339(b []byte, t time.Time) []byte {
-	m := inUTC(t)
-	b = append(b, "0000-00-00T00:00:00"...)
-	p := b[len(b)-19:]
-	put2(p[:2], m.year/100)
-	put2(p[2:4], m.year%100)
-	put2(p[5:7], m.month)
-	put2(p[8:10], m.day)
-	putClock(p[11:19], m.second)
-	if n := t.Nanosecond(); n > 0 {
-		b = appendDigits(append(b, '.'), n, 9)
-		for b[len(b)-1] == '0' {
-			b = b[:len(b)-1]
-		}
+	days, second := inUTC(t)
+	year, month, day := calendar(days)
+	b = append(b, digit(year/1000), digit(year/100), digit(year/10), digit(year), '-', digit(month/10), digit(month), '-', digit(day/10), digit(day), 'T')
+	b = appendClock(b, second)
+	if t.Nanosecond() > 0 {
+		b = t.AppendFormat(b, ".999999999")
 	}
 	return append(b, 'Z')
-}
-
-// putClock writes the time of day over 00:00:00.
-func putClock(p []byte, second int) {
-	put2(p[:2], second/3600)
-	put2(p[3:5], second/60%60)
-	put2(p[6:8], second%60)
-}
-
-func put2(p []byte, n int) { p[0], p[1] = byte('0'+n/10), byte('0'+n%10) }
-
-// appendDigits writes n with at least width digits.
-func appendDigits(b []byte, n, width int) []byte {
-	var buf [20]byte
-	i := len(buf)
-	for n > 0 || width > 0 {
-		i--
-		buf[i] = byte('0' + n%10)
-		n /= 10
-		width--
-	}
-	return append(b, buf[i:]...)
 }
 
 // moment reports whether a date can be written, which requires a year of four digits. If the text

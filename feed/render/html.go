@@ -1,7 +1,6 @@
 package render
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -308,13 +307,7 @@ func (h *htmlWriter) files(it *feed.Item) {
 		}
 		h.raw("<p>")
 		h.link(class, e.URL, h.clean(text, "enclosures"))
-		about := e.Type
-		if e.Length > 0 {
-			about = strings.TrimPrefix(about+", ", ", ") + strconv.FormatInt(e.Length, 10) + " bytes"
-		}
-		if about != "" {
-			h.text(" (" + h.clean(about, "enclosures") + ")")
-		}
+		h.text(h.clean(aboutFile(e), "enclosures"))
 		h.raw("</p>\n")
 	}
 }

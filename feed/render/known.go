@@ -30,8 +30,11 @@ func bareURI(uri string) string {
 
 // bareLower is like bareURI for a URI whose beginning is already in lowercase.
 func bareLower(u string) string {
-	u = strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://")
-	return strings.TrimRight(strings.TrimPrefix(u, "www."), "/#")
+	u = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(u, "https://"), "http://"), "www.")
+	for u != "" && (u[len(u)-1] == '/' || u[len(u)-1] == '#') { // faster than TrimRight
+		u = u[:len(u)-1]
+	}
+	return u
 }
 
 // isCoreSpace reports whether a namespace belongs to a feed format.

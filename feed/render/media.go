@@ -23,15 +23,11 @@ func (w *writer) media(m *feed.Media, ofFeed bool) {
 		for i := range m.Groups {
 			g := &m.Groups[i]
 			w.open("media:group")
-			for j := range g.Contents {
-				w.mediaContent(&g.Contents[j])
-			}
+			elements(g.Contents, w.mediaContent)
 			w.mediaInfo(&g.MediaInfo)
 			w.close("media:group")
 		}
-		for i := range m.Contents {
-			w.mediaContent(&m.Contents[i])
-		}
+		elements(m.Contents, w.mediaContent)
 	}
 	w.mediaInfo(&m.MediaInfo)
 }
@@ -81,30 +77,25 @@ func (w *writer) mediaInfo(m *feed.MediaInfo) {
 	w.mediaText("media:title", &m.Title)
 	w.mediaText("media:description", &m.Description)
 	w.leaf("media:keywords", strings.Join(m.Keywords, ", "))
-	for i := range m.Thumbnails {
-		w.mediaThumbnail(&m.Thumbnails[i])
-	}
+	elements(m.Thumbnails, w.mediaThumbnail)
 	for i := range m.Categories {
 		c := &m.Categories[i]
 		w.element("media:category", c.Term, "scheme", w.uri(c.Scheme, "media:category"), "label", c.Label)
 	}
-	for i := range m.Hashes {
-		w.mediaHash(&m.Hashes[i])
-	}
-	for i := range m.Players {
-		w.mediaPlayer(&m.Players[i])
-	}
+	elements(m.Hashes, w.mediaHash)
+	elements(m.Players, w.mediaPlayer)
 	w.mediaPeople(m)
-	for i := range m.Texts {
-		w.mediaWords(&m.Texts[i])
-	}
-	for i := range m.Restrictions {
-		w.mediaRestriction(&m.Restrictions[i])
-	}
-	for i := range m.Ratings {
-		w.mediaRating(&m.Ratings[i])
-	}
+	elements(m.Texts, w.mediaWords)
+	elements(m.Restrictions, w.mediaRestriction)
+	elements(m.Ratings, w.mediaRating)
 	w.newerMedia(m)
+}
+
+// elements writes each value of a list.
+func elements[T any](list []T, write func(*T)) {
+	for i := range list {
+		write(&list[i])
+	}
 }
 
 // mediaText writes a text with its type. A title without a type is plain text.

@@ -62,9 +62,7 @@ func (w *writer) mediaRest(m *feed.MediaInfo) {
 	w.mediaLinks("media:license", m.Licenses)
 	w.mediaLinks("media:subTitle", m.SubTitles)
 	w.mediaLinks("media:peerLink", m.PeerLinks)
-	for i := range m.Locations {
-		w.mediaLocation(&m.Locations[i])
-	}
+	elements(m.Locations, w.mediaLocation)
 	if m.Rights != "" {
 		w.empty("media:rights", "status", m.Rights)
 	}

@@ -15,8 +15,9 @@ import (
 func (w *writer) feedModules(f *feed.Feed) {
 	w.dublinCoreOfFeed(f)
 	w.hints(&f.Hints)
-	if f.ErrorReports != "" {
-		w.empty("admin:errorReportsTo", "rdf:resource", w.uri(f.ErrorReports, "errorReports"))
+	if url := w.uri(f.ErrorReports, "errorReports"); url != "" {
+		w.use("rdf:resource")
+		w.empty("admin:errorReportsTo", "rdf:resource", url)
 	}
 	w.licences(f.Licenses, f.Links)
 	if f.Info.Value != "" && w.format != "atom03" {

@@ -65,12 +65,6 @@ func (s space) declaration() (prefix, uri string) {
 		return "gml", "http://www.opengis.net/gml"
 	case spGeo:
 		return "geo", "http://www.w3.org/2003/01/geo/wgs84_pos#"
-	}
-	return s.rareDeclaration()
-}
-
-func (s space) rareDeclaration() (prefix, uri string) {
-	switch s {
 	case spLicense:
 		return "creativeCommons", "http://backend.userland.com/creativeCommonsRssModule"
 	case spCC:

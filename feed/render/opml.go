@@ -23,11 +23,7 @@ func appendOPML(w *writer) {
 	o.owner()
 	w.close("head")
 	w.open("body")
-	for i := range f.Items {
-		w.enter(i)
-		o.item(&f.Items[i])
-		w.leave()
-	}
+	eachItem(w, f.Items, o.item)
 	if len(f.Items) == 0 {
 		o.feed()
 	}
@@ -116,11 +112,7 @@ func (o outliner) item(it *feed.Item) {
 	} else {
 		o.b = append(o.b, '>')
 		o.depth++
-		for i := range it.Items {
-			o.enter(i)
-			o.item(&it.Items[i])
-			o.leave()
-		}
+		eachItem(o.writer, it.Items, o.item)
 		o.close("outline")
 	}
 	o.lostOfItem(it, about)

@@ -25,9 +25,7 @@ func (w *writer) podcast(p *feed.Podcast, updates string) {
 	}
 	w.podcastLinks(p)
 	w.podcastParts(p)
-	for i := range p.Other {
-		w.tree(&p.Other[i])
-	}
+	elements(p.Other, w.tree)
 }
 
 func hasNode(list []feed.Node, name string) bool {
@@ -78,9 +76,7 @@ func (w *writer) podcastParts(p *feed.Podcast) {
 			w.element("podcast:soundbite", b.Title, "startTime", start, "duration", duration)
 		}
 	}
-	for i := range p.Trailers {
-		w.podcastTrailer(&p.Trailers[i])
-	}
+	elements(p.Trailers, w.podcastTrailer)
 }
 
 func (w *writer) podcastTrailer(t *feed.Trailer) {

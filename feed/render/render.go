@@ -76,9 +76,12 @@ type writer struct {
 	depth  int    // number of open elements
 	flat   int    // if positive, line breaks are omitted, because white space is significant
 	spaces uint64 // namespaces in use, with one bit for each
-	rootAt int    // offset at which the declarations of these namespaces are inserted
 	lost   uint64 // kinds of content that were omitted, with one bit for each
 
+	declared        uint64 // namespaces of spaces that the root declares so far
+	rootAt, rootEnd int    // where these declarations begin and end
+
+	trees    *treeWriter
 	web      [2]string // the last URLs that plainWeb accepted
 	lastMIME string    // the last media type that mime accepted
 }

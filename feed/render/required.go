@@ -31,6 +31,19 @@ func (w *writer) titleWords(texts ...*feed.Text) string {
 	return ""
 }
 
+// pageLink returns the page of the feed or, with a warning, the nearest URL.
+func pageLink(w *writer) string {
+	link := w.uri(w.f.Link, "link")
+	if link == "" {
+		format, _, _ := strings.Cut(titleOf(w.format), " ")
+		w.warn("link-missing", "link", "The feed has no link to its page, which ", format, " requires.")
+		if link = w.uri(w.self(), "link"); link == "" {
+			return w.madeAddress(w.f.ID)
+		}
+	}
+	return link
+}
+
 // madeLink returns a URL for an item without a link, for formats that require one.
 func (w *writer) madeLink(it *feed.Item) string {
 	w.warn("link-made", "link", titleOf(w.format), " requires a link, and the item has none; the nearest URL is used.")

@@ -248,13 +248,23 @@ func (w *writer) atomLink(l *feed.Link) {
 	w.optional("hreflang", w.language(l.Language, "link"))
 	w.optional("title", l.Title)
 	w.optional("length", w.number(l.Length, "link", 0))
-	if rel == "replies" {
-		w.optional("thr:count", w.number(l.Count, "link", 0))
-		if _, ok := atomDate(l.Updated); ok {
-			w.attr("thr:updated", l.Updated)
-		}
-	}
+	replyAttrs(w, l, rel, "link")
 	w.b = append(w.b, "/>"...)
+}
+
+// replyAttrs writes the number and the date of the replies to which a link leads.
+func replyAttrs(w *writer, l *feed.Link, rel, where string) {
+	if rel != "replies" {
+		return
+	}
+	if n := w.number(l.Count, where, 0); n != "" {
+		w.use("thr:count")
+		w.attr("thr:count", n)
+	}
+	if _, ok := atomDate(l.Updated); ok {
+		w.use("thr:updated")
+		w.attr("thr:updated", l.Updated)
+	}
 }
 
 // relations writes the feed's own URL, its other pages, and its hubs.

@@ -225,10 +225,10 @@ func (r *rss) otherFile(e *feed.Enclosure, url string) {
 
 // withPath adds a slash to a web URL that has no path. Both forms mean the same resource.
 func withPath(s string) string {
-	if !isWeb(s) {
+	if strings.IndexByte(s, '?') < 0 && strings.IndexByte(s, '#') < 0 || !isWeb(s) { // the first is the usual case
 		return s
 	}
-	if n := hostEnd(s); n < len(s) && s[n] != '/' {
+	if n := hostEnd(s); s[n] != '/' {
 		return s[:n] + "/" + s[n:]
 	}
 	return s
@@ -303,11 +303,7 @@ func (r *rss) nested(it *feed.Item) {
 		r.lose(lostNested, true)
 		return
 	}
-	for i := range it.Items {
-		r.enter(i)
-		r.item("rssCloud:item", &it.Items[i])
-		r.leave()
-	}
+	eachItem(r.writer, it.Items, func(in *feed.Item) { r.item("rssCloud:item", in) })
 	if len(r.at) == 1 && (it.More == nil || len(it.More.Outlines) == 0) {
 		r.outline(it, 0)
 	}
@@ -316,16 +312,13 @@ func (r *rss) nested(it *feed.Item) {
 // outline writes an item and its nested items as headlines.
 func (r *rss) outline(it *feed.Item, depth int) {
 	text := headline(it)
-	if len(it.Items) == 0 || depth >= deepest {
-		r.tag("source:outline", nil)
-		r.attr("text", text)
-		r.optional("url", r.address(it.Link, "link"))
-		r.b = append(r.b, "/>"...)
-		return
-	}
 	r.tag("source:outline", nil)
 	r.attr("text", text)
 	r.optional("url", r.address(it.Link, "link"))
+	if len(it.Items) == 0 || depth >= deepest {
+		r.b = append(r.b, "/>"...)
+		return
+	}
 	r.b = append(r.b, '>')
 	r.depth++
 	for i := range it.Items {

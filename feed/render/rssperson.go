@@ -153,7 +153,7 @@ func (w *writer) atomPerson(element string, who *feed.Person, held feed.Person) 
 	w.leaf("atom:email", mail)
 	more = more || mail != held.Email
 	named = len(w.b)
-	w.portrait(who)
+	portrait(w, who)
 	w.extension(who.Extension)
 	more = more || len(w.b) > named
 	w.close(element)
@@ -167,7 +167,7 @@ func (w *writer) atomPerson(element string, who *feed.Person, held feed.Person) 
 // allows extension elements; validators report <media:…> here as an error.
 //
 // spec:atom-rfc4287#person
-func (w *writer) portrait(who *feed.Person) {
+func portrait(w *writer, who *feed.Person) {
 	const space = "http://schemas.google.com/g/2005"
 	if url := w.address(who.Avatar, "author"); url != "" {
 		w.empty("gd:image", "xmlns:gd", space, "rel", space+"#thumbnail", "src", url)

@@ -18,11 +18,7 @@ func appendScriptingNews(w *writer) {
 	n := news{w}
 	w.root("scriptingNews")
 	n.header()
-	for i := range w.f.Items {
-		w.enter(i)
-		n.item(&w.f.Items[i])
-		w.leave()
-	}
+	eachItem(w, w.f.Items, n.item)
 	w.done("scriptingNews")
 }
 
@@ -40,14 +36,7 @@ func (n news) header() {
 	}
 	n.element("channelTitle", titleText(&f.Title))
 	n.element("channelDescription", subtitle(&f.Subtitle))
-	link := n.uri(f.Link, "link")
-	if link == "" {
-		n.warn("link-missing", "link", "The feed has no link to its page, which scriptingNews requires.")
-		if link = n.uri(n.self(), "link"); link == "" {
-			link = n.madeAddress(f.ID)
-		}
-	}
-	n.element("channelLink", link)
+	n.element("channelLink", pageLink(n.writer))
 	n.leaf("language", n.language(f.Language, "language"))
 	s := rss{writer: n.writer, v: 91}
 	s.plainEditors()
@@ -97,13 +86,8 @@ func (n news) item(it *feed.Item) {
 		return
 	}
 	n.lose(lostNested, true)
-	if len(n.at) >= deepest {
-		return
-	}
-	for i := range it.Items {
-		n.enter(i)
-		n.item(&it.Items[i])
-		n.leave()
+	if len(n.at) < deepest {
+		eachItem(n.writer, it.Items, n.item)
 	}
 }
 

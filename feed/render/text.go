@@ -175,16 +175,21 @@ func (t *textWriter) item(it *feed.Item, indent string) {
 	}
 	for i := range it.Enclosures {
 		e := &it.Enclosures[i]
-		about := e.Type
-		if e.Length > 0 {
-			about = strings.TrimPrefix(about+", ", ", ") + strconv.FormatInt(e.Length, 10) + " bytes"
-		}
-		if about != "" {
-			about = " (" + about + ")"
-		}
-		t.labelled(indent, "File: ", e.URL+about, "enclosures")
+		t.labelled(indent, "File: ", e.URL+aboutFile(e), "enclosures")
 	}
 	t.labelled(indent, "Categories: ", categoryNames(it.Categories), "categories")
+}
+
+// aboutFile returns the type and the size of a file in parentheses, with a space before them.
+func aboutFile(e *feed.Enclosure) string {
+	about := e.Type
+	if e.Length > 0 {
+		about = strings.TrimPrefix(about+", ", ", ") + strconv.FormatInt(e.Length, 10) + " bytes"
+	}
+	if about == "" {
+		return ""
+	}
+	return " (" + about + ")"
 }
 
 // labelled writes a line with a label, unless the value is empty.

@@ -34,8 +34,8 @@ func (w *writer) tree(n *feed.Node) {
 	if w.flat == 0 {
 		w.line()
 	}
-	t := treeWriter{writer: w}
-	t.scope = append(t.few[:0], binding{"", defaultSpace(w.format)})
+	t := newTree(w)
+	t.scope = append(t.scope, binding{"", defaultSpace(w.format)})
 	w.flat++
 	t.node(n, 0)
 	w.flat--
@@ -54,13 +54,21 @@ func defaultSpace(format string) string {
 	return ""
 }
 
-// treeWriter writes one tree with its namespace declarations.
+// treeWriter writes trees with their namespace declarations.
 type treeWriter struct {
 	*writer
 	scope []binding // declarations in scope, the innermost last
-	few   [8]binding
-	used  []string // prefixes that the current tag uses
-	made  int      // number of generated prefixes
+	used  []string  // prefixes that the current tag uses
+	made  int       // number of generated prefixes
+}
+
+// newTree prepares the tree writer of the document, which reuses its memory, for another tree.
+func newTree(w *writer) *treeWriter {
+	if w.trees == nil {
+		w.trees = &treeWriter{writer: w, scope: make([]binding, 0, 8), used: make([]string, 0, 8)}
+	}
+	w.trees.scope, w.trees.used, w.trees.made = w.trees.scope[:0], w.trees.used[:0], 0
+	return w.trees
 }
 
 type binding struct{ prefix, uri string }
@@ -323,7 +331,5 @@ func steadyLetter(c rune) bool {
 // plainAttrs writes each attribute once, and omits attributes whose names have a meaning in the
 // format.
 func (w *writer) plainAttrs(list []feed.Attr) {
-	t := treeWriter{writer: w}
-	t.scope = t.few[:0]
-	t.attrs(&feed.Node{Name: "outline", Attrs: list})
+	newTree(w).attrs(&feed.Node{Name: "outline", Attrs: list})
 }

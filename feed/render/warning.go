@@ -3,6 +3,8 @@ package render
 import (
 	"strconv"
 	"strings"
+
+	"cloudburst/feed"
 )
 
 // Warning reports content that a format cannot represent, and what was written instead, or a rule
@@ -48,7 +50,21 @@ func (w *writer) path(where string) string {
 // warnings contain this item. leave returns to the parent.
 func (w *writer) enter(i int) { w.at = append(w.at, i+1) }
 
-func (w *writer) leave() { w.at = w.at[:len(w.at)-1] }
+func (w *writer) leave() {
+	if len(w.at) == 1 && w.at[0] == 1 {
+		w.declare()
+	}
+	w.at = w.at[:len(w.at)-1]
+}
+
+// eachItem writes the items of a list.
+func eachItem(w *writer, list []feed.Item, write func(*feed.Item)) {
+	for i := range list {
+		w.enter(i)
+		write(&list[i])
+		w.leave()
+	}
+}
 
 // allWarnings returns the recorded warnings. If there were more than the limit, a last warning
 // states their number.

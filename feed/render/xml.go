@@ -2,6 +2,7 @@ package render
 
 import (
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,15 +17,25 @@ func (w *writer) root(name string, attrs ...string) {
 	if name == "feed" {
 		w.foreignAttrs(w.f.Attrs)
 	}
-	w.rootAt = len(w.b)
+	w.rootAt, w.rootEnd = len(w.b), len(w.b)
 	w.b = append(w.b, '>')
 	w.depth++
 }
 
-// done closes the root element and inserts the declarations of the used namespaces.
+// done closes the root element and declares the used namespaces.
 func (w *writer) done(name string) {
 	w.close(name)
 	w.b = append(w.b, '\n')
+	w.declare()
+}
+
+// declare inserts the declarations of the used namespaces into the root element. It moves the rest
+// of the document, so leave calls it after the first item: later items rarely use other namespaces.
+func (w *writer) declare() {
+	if w.spaces == w.declared {
+		return
+	}
+	w.declared = w.spaces
 	var buf [512]byte
 	decl := buf[:0]
 	for s := range spNone {
@@ -34,12 +45,8 @@ func (w *writer) done(name string) {
 		prefix, uri := s.declaration()
 		decl = append(append(append(append(append(decl, ` xmlns:`...), prefix...), `="`...), uri...), '"')
 	}
-	if len(decl) == 0 {
-		return
-	}
-	w.b = append(w.b, decl...) // grows the buffer
-	copy(w.b[w.rootAt+len(decl):], w.b[w.rootAt:])
-	copy(w.b[w.rootAt:], decl)
+	w.b = slices.Replace(w.b, w.rootAt, w.rootEnd, decl...)
+	w.rootEnd = w.rootAt + len(decl)
 }
 
 // line begins a new line, unless white space is significant.
@@ -73,9 +80,9 @@ func (w *writer) tag(name string, attrs []string) {
 	}
 }
 
-// attr writes an attribute into the current start tag.
+// attr writes an attribute into the current start tag. Callers mark the namespace of a name with a
+// prefix as used.
 func (w *writer) attr(name, value string) {
-	w.use(name)
 	if isPlain(value, inAttr) {
 		w.b = append(append(append(append(append(w.b, ' '), name...), `="`...), value...), '"')
 		return
@@ -211,21 +218,25 @@ func (w *writer) escape(s, where string, in byte) {
 // not.
 func isPlain(s string, in byte) bool {
 	const each, high = 0x0101010101010101, 0x8080808080808080
-	if len(s) < 8 {
-		for i := range len(s) {
-			if c := s[i]; c >= utf8.RuneSelf || specials[c]&in != 0 {
-				return false
-			}
-		}
-		return true
-	}
 	same := uint64(in&inAttr/inAttr) * 0x04 * each // so that & also matches "
-	found, last := uint64(0), s[len(s)-8:]
-	for len(s) >= 8 {
-		found |= notPlain(eight(s), same)
-		s = s[8:]
+	n := len(s)
+	if n >= 16 {
+		found := notPlain(eight(s[n-16:]), same) | notPlain(eight(s[n-8:]), same) // some bytes are checked twice
+		for i := 0; i < n-16; i += 16 {
+			x := s[i : i+16]
+			found |= notPlain(eight(x), same) | notPlain(eight(x[8:]), same)
+		}
+		return found&high == 0
 	}
-	return (found|notPlain(eight(last), same))&high == 0 // some bytes are checked twice
+	if n >= 8 {
+		return (notPlain(eight(s), same)|notPlain(eight(s[n-8:]), same))&high == 0
+	}
+	for i := range n {
+		if c := s[i]; c >= utf8.RuneSelf || specials[c]&in != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // notPlain sets the highest bit of each byte that unusual reports or that is beyond ASCII.
