@@ -34,29 +34,15 @@ type AuditQuery struct {
 // Audit lists the actions of administrators, newest first.
 func (c Admin) Audit(ctx context.Context, q AuditQuery) iter.Seq2[AuditEntry, error] {
 	v := url.Values{}
-	for name, text := range map[string]string{"actor": q.Actor, "action": q.Action, "match": q.Match} {
-		if text != "" {
-			v.Set(name, text)
-		}
-	}
-	return pages(q.Limit, v, func(v url.Values) ([]AuditEntry, string, error) {
-		var page struct {
-			Entries []AuditEntry `json:"entries"`
-			Next    string       `json:"next"`
-		}
-		err := c.call(ctx, "GET", "/v1/audit", v, nil, &page)
-		return page.Entries, page.Next, err
-	})
+	set(v, "actor", q.Actor)
+	set(v, "action", q.Action)
+	set(v, "match", q.Match)
+	return pages[AuditEntry](ctx, c.Client, "/v1/audit", v, "entries", q.Limit)
 }
 
 // SetAdministrator makes a user an administrator (on) or revokes the role.
 func (c Admin) SetAdministrator(ctx context.Context, name string, on bool) (User, error) {
-	var u User
-	path, err := userPath("/v1/users/", name, "administrator")
-	if err == nil {
-		err = c.call(ctx, "POST", path, nil, map[string]bool{"administrator": on}, &u)
-	}
-	return u, err
+	return userCall[User](ctx, c.Client, "POST", map[string]bool{"administrator": on}, name, "administrator")
 }
 
 // DeleteUser deletes a user and everything that the user stored. The deletion cannot be undone, and
@@ -85,21 +71,12 @@ type Invite struct {
 
 // Invite creates an invitation that is valid for 1 to 90 days.
 func (c Admin) Invite(ctx context.Context, note string, days int) (Invite, error) {
-	var i Invite
-	err := c.call(ctx, "POST", "/v1/invites", nil, map[string]any{"note": note, "days": days}, &i)
-	return i, err
+	return answer[Invite](ctx, c.Client, "POST", "/v1/invites", nil, map[string]any{"note": note, "days": days})
 }
 
 // Invites lists the invitations, newest first. limit is the maximum number of invitations; 0: all.
 func (c Admin) Invites(ctx context.Context, limit int) iter.Seq2[Invite, error] {
-	return pages(limit, url.Values{}, func(v url.Values) ([]Invite, string, error) {
-		var page struct {
-			Invites []Invite `json:"invites"`
-			Next    string   `json:"next"`
-		}
-		err := c.call(ctx, "GET", "/v1/invites", v, nil, &page)
-		return page.Invites, page.Next, err
-	})
+	return pages[Invite](ctx, c.Client, "/v1/invites", url.Values{}, "invites", limit)
 }
 
 // RevokeInvite deletes an unused invitation.
@@ -122,18 +99,12 @@ type Block struct {
 
 // Blocks lists the blocks, sorted by kind and value.
 func (c Admin) Blocks(ctx context.Context) ([]Block, error) {
-	var page struct {
-		Blocks []Block `json:"blocks"`
-	}
-	err := c.call(ctx, "GET", "/v1/blocks", nil, nil, &page)
-	return page.Blocks, err
+	return memberOf[[]Block](ctx, c.Client, "GET", "/v1/blocks", nil, nil, "blocks")
 }
 
 // AddBlock blocks what: a host with its subdomains, a network, or the URL of a feed.
 func (c Admin) AddBlock(ctx context.Context, what, reason string) (Block, error) {
-	var b Block
-	err := c.call(ctx, "POST", "/v1/blocks", nil, map[string]string{"block": what, "reason": reason}, &b)
-	return b, err
+	return answer[Block](ctx, c.Client, "POST", "/v1/blocks", nil, map[string]string{"block": what, "reason": reason})
 }
 
 // RemoveBlock ends the block of what, in the form of AddBlock.
@@ -152,11 +123,7 @@ type Setting struct {
 
 // Config lists the settings of the running server.
 func (c Admin) Config(ctx context.Context) ([]Setting, error) {
-	var page struct {
-		Settings []Setting `json:"settings"`
-	}
-	err := c.call(ctx, "GET", "/v1/config", nil, nil, &page)
-	return page.Settings, err
+	return memberOf[[]Setting](ctx, c.Client, "GET", "/v1/config", nil, nil, "settings")
 }
 
 // ChangedSetting is a setting that can be changed while the server runs.
@@ -170,31 +137,17 @@ type ChangedSetting struct {
 
 // Settings lists the settings that can be changed while the server runs, sorted by name.
 func (c Admin) Settings(ctx context.Context) ([]ChangedSetting, error) {
-	var page struct {
-		Settings []ChangedSetting `json:"settings"`
-	}
-	err := c.call(ctx, "GET", "/v1/settings", nil, nil, &page)
-	return page.Settings, err
+	return memberOf[[]ChangedSetting](ctx, c.Client, "GET", "/v1/settings", nil, nil, "settings")
 }
 
 // SetSetting changes a setting while the server runs; the change survives a restart.
 func (c Admin) SetSetting(ctx context.Context, name, value string) (ChangedSetting, error) {
-	var s ChangedSetting
-	path, err := userPath("/v1/settings/", name)
-	if err == nil {
-		err = c.call(ctx, "PUT", path, nil, map[string]string{"value": value}, &s)
-	}
-	return s, err
+	return pathCall[ChangedSetting](ctx, c.Client, "PUT", map[string]string{"value": value}, "/v1/settings/", name)
 }
 
 // ResetSetting returns a setting to its configured value.
 func (c Admin) ResetSetting(ctx context.Context, name string) (ChangedSetting, error) {
-	var s ChangedSetting
-	path, err := userPath("/v1/settings/", name)
-	if err == nil {
-		err = c.call(ctx, "DELETE", path, nil, nil, &s)
-	}
-	return s, err
+	return pathCall[ChangedSetting](ctx, c.Client, "DELETE", nil, "/v1/settings/", name)
 }
 
 // StoredBackup is a backup in the folder backups of the data folder.
@@ -206,11 +159,7 @@ type StoredBackup struct {
 
 // Backups lists the backups in the folder backups of the data folder, newest first.
 func (c Admin) Backups(ctx context.Context) ([]StoredBackup, error) {
-	var page struct {
-		Backups []StoredBackup `json:"backups"`
-	}
-	err := c.call(ctx, "GET", "/v1/backups", nil, nil, &page)
-	return page.Backups, err
+	return memberOf[[]StoredBackup](ctx, c.Client, "GET", "/v1/backups", nil, nil, "backups")
 }
 
 // VerifyBackup compares the content of a backup with the SHA-256 that the backup contains. It

@@ -71,15 +71,13 @@ type Day struct {
 // Readers returns a report about the readers of a user's feeds. The report has a history of the
 // last days; 0 means 30 days.
 func (c *Client) Readers(ctx context.Context, user string, days int) (Readers, error) {
-	var out Readers
 	path, err := userPath("/v1/users/", user, "readers")
 	if err != nil {
-		return out, err
+		return Readers{}, err
 	}
 	v := url.Values{}
 	if days > 0 {
 		v.Set("days", strconv.Itoa(days))
 	}
-	err = c.call(ctx, "GET", path, v, nil, &out)
-	return out, err
+	return answer[Readers](ctx, c, "GET", path, v, nil)
 }

@@ -95,11 +95,47 @@ func (c *Client) http() HTTPClient {
 
 // call sends one request. If out is not nil, it decodes the response into out.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, in, out any) error {
-	return c.callWith(ctx, method, path, query, http.Header{}, in, out)
+	return callWith(ctx, c, method, path, query, http.Header{}, in, out)
+}
+
+// answer calls an endpoint and returns the decoded response.
+func answer[T any](ctx context.Context, c *Client, method, path string, query url.Values, in any) (out T, err error) {
+	err = c.call(ctx, method, path, query, in, &out)
+	return out, err
+}
+
+// memberOf calls an endpoint and returns the member called key of the response.
+func memberOf[T any](ctx context.Context, c *Client, method, path string, query url.Values, in any, key string) (T, error) {
+	m := member[T]{key: key}
+	err := c.call(ctx, method, path, query, in, &m)
+	return m.value, err
+}
+
+// member decodes one member of a JSON object, and the cursor of the next page of a list.
+type member[T any] struct {
+	key   string
+	value T
+	next  string
+}
+
+// UnmarshalJSON decodes an object. Missing members leave their fields unchanged.
+func (m *member[T]) UnmarshalJSON(b []byte) error {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(b, &object); err != nil {
+		return err
+	}
+	for name, field := range map[string]any{m.key: &m.value, "next": &m.next} {
+		if value, ok := object[name]; ok {
+			if err := json.Unmarshal(value, field); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // callWith is like call but also sends the headers in header.
-func (c *Client) callWith(ctx context.Context, method, path string, query url.Values, header http.Header, in, out any) error {
+func callWith(ctx context.Context, c *Client, method, path string, query url.Values, header http.Header, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -109,6 +145,11 @@ func (c *Client) callWith(ctx context.Context, method, path string, query url.Va
 		body = bytes.NewReader(b)
 		header.Set("Content-Type", "application/json")
 	}
+	return c.callBody(ctx, method, path, query, header, body, out)
+}
+
+// callBody is like callWith with a body in any format.
+func (c *Client) callBody(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader, out any) error {
 	res, err := c.send(ctx, method, path, query, header, body)
 	if err != nil {
 		return err

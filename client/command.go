@@ -12,17 +12,13 @@ import (
 
 // Ping reports to the server that a feed changed, like a ping from its author.
 func (c *Client) Ping(ctx context.Context, feed string) (PingResult, error) {
-	var r PingResult
-	err := c.call(ctx, "POST", "/v1/ping", nil, map[string]string{"url": feed}, &r)
-	return r, err
+	return answer[PingResult](ctx, c, "POST", "/v1/ping", nil, map[string]string{"url": feed})
 }
 
 // Sweep makes the server run its hourly cleanup now. The cleanup removes expired and failing
 // subscriptions.
 func (c *Client) Sweep(ctx context.Context) (SweepResult, error) {
-	var r SweepResult
-	err := c.call(ctx, "POST", "/v1/sweep", nil, nil, &r)
-	return r, err
+	return answer[SweepResult](ctx, c, "POST", "/v1/sweep", nil, nil)
 }
 
 // Backup makes the server write a consistent copy of its database to a file. file is an absolute
@@ -33,17 +29,13 @@ func (c *Client) Backup(ctx context.Context, file string) (Backup, error) {
 
 // BackupTo is like [Client.Backup] with more options.
 func (c *Client) BackupTo(ctx context.Context, o BackupOptions) (Backup, error) {
-	var r Backup
-	err := c.call(ctx, "POST", "/v1/backup", nil, o, &r)
-	return r, err
+	return answer[Backup](ctx, c, "POST", "/v1/backup", nil, o)
 }
 
 // Installation makes the server check its own installation and environment. The call takes several
 // seconds.
 func (c *Client) Installation(ctx context.Context) (Installation, error) {
-	var r Installation
-	err := c.call(ctx, "GET", "/v1/doctor", nil, nil, &r)
-	return r, err
+	return answer[Installation](ctx, c, "GET", "/v1/doctor", nil, nil)
 }
 
 // RemoveQuery selects subscriptions by exact values. An empty field matches every value, but Topic
@@ -121,9 +113,7 @@ type ImportOptions struct {
 // error names the line.
 func (c *Client) Import(ctx context.Context, lines io.Reader, o ImportOptions) (ImportResult, error) {
 	q := url.Values{}
-	if o.SkipBad {
-		q.Set("skip-bad", "true")
-	}
+	setTrue(q, "skip-bad", o.SkipBad)
 	header := http.Header{"Content-Type": {"application/x-ndjson"}}
 	// Hide the type of lines, so that net/http does not close the caller's reader.
 	res, err := c.send(ctx, "POST", "/v1/subscriptions/import", q, header, struct{ io.Reader }{lines})
@@ -148,8 +138,9 @@ type step[R any] struct {
 	Error    *Error `json:"error"`
 }
 
-// steps decodes the response to an import and returns its result. It calls each for every line.
-func steps[R any](res *http.Response, each func(step[R])) (none R, err error) {
+// steps decodes the response to an import and returns its result; after an error, the result of the
+// part that was imported. It calls each for every other line.
+func steps[R any](res *http.Response, each func(step[R])) (result R, err error) {
 	dec := json.NewDecoder(res.Body)
 	for {
 		var at step[R]
@@ -157,14 +148,17 @@ func steps[R any](res *http.Response, each func(step[R])) (none R, err error) {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return none, fmt.Errorf("the import was interrupted; running it again is safe: %w", err)
+			return result, fmt.Errorf("the import was interrupted; running it again is safe: %w", err)
+		}
+		if at.Result != nil {
+			result = *at.Result
 		}
 		switch {
 		case at.Error != nil:
 			at.Error.Status = res.StatusCode
-			return none, at.Error
+			return result, at.Error
 		case at.Result != nil:
-			return *at.Result, nil
+			return result, nil
 		}
 		each(at)
 	}

@@ -26,11 +26,7 @@ type Certificate struct {
 
 // Domains returns the domains of all users, sorted by name.
 func Domains(ctx context.Context, c *Client) ([]Domain, error) {
-	var out struct {
-		Domains []Domain `json:"domains"`
-	}
-	err := c.call(ctx, "GET", "/v1/domains", nil, nil, &out)
-	return out.Domains, err
+	return memberOf[[]Domain](ctx, c, "GET", "/v1/domains", nil, nil, "domains")
 }
 
 // Domain returns the domain of the user's page. If the user has no domain, [IsNotFound] reports

@@ -23,11 +23,7 @@ type Groups struct {
 
 // List returns the groups, including deleted groups. The default group, private, is first.
 func (g Groups) List(ctx context.Context) ([]Group, error) {
-	type list struct {
-		Groups []Group `json:"groups"`
-	}
-	out, err := userCall[list](ctx, g.Client, "GET", nil, g.User, "groups")
-	return out.Groups, err
+	return userMember[[]Group](ctx, g.Client, "groups", g.User, "groups")
 }
 
 // Add creates a group. If Slug is "", the server derives the slug from Name.

@@ -1,9 +1,8 @@
 package client
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -33,20 +32,9 @@ func (c *Client) Upload(ctx context.Context, user, name, contentType string, siz
 	if err != nil {
 		return out, err
 	}
-	header := http.Header{}
-	if contentType == "" {
-		contentType = "application/octet-stream"
-	}
-	header.Set("Content-Type", contentType)
-	res, err := c.send(ctx, "POST", path, url.Values{"name": {name}}, header, &sized{r, size})
-	if err != nil {
-		return out, err
-	}
-	defer res.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&out); err != nil {
-		return out, fmt.Errorf("client: cannot decode the response to POST %s: %w", path, err)
-	}
-	return out, nil
+	header := http.Header{"Content-Type": {cmp.Or(contentType, "application/octet-stream")}}
+	err = c.callBody(ctx, "POST", path, url.Values{"name": {name}}, header, &sized{r, size}, &out)
+	return out, err
 }
 
 // sized is a request body with a known length.
@@ -57,17 +45,7 @@ type sized struct {
 
 // Files lists a user's files, newest first. limit is the maximum number of files; 0: all.
 func (c *Client) Files(ctx context.Context, user string, limit int) iter.Seq2[File, error] {
-	return pages(limit, url.Values{}, func(v url.Values) ([]File, string, error) {
-		var page struct {
-			Files []File `json:"files"`
-			Next  string `json:"next"`
-		}
-		path, err := userPath("/v1/users/", user, "media")
-		if err == nil {
-			err = c.call(ctx, "GET", path, v, nil, &page)
-		}
-		return page.Files, page.Next, err
-	})
+	return userPages[File](ctx, c, url.Values{}, "files", limit, user, "media")
 }
 
 // RemoveFile deletes a file. If a post uses the file, the server deletes it only if sure is true.
@@ -77,8 +55,6 @@ func (c *Client) RemoveFile(ctx context.Context, user, hash string, sure bool) e
 		return err
 	}
 	v := url.Values{}
-	if sure {
-		v.Set("sure", "true")
-	}
+	setTrue(v, "sure", sure)
 	return c.call(ctx, "DELETE", path, v, nil, nil)
 }

@@ -89,11 +89,9 @@ func (c *Client) ImportUser(ctx context.Context, user string, file io.Reader, o 
 		return MoveResult{}, err
 	}
 	query := url.Values{}
-	for name, set := range map[string]bool{"preview": o.Preview, "replies": o.Replies, "boosts": o.Boosts} {
-		if set {
-			query.Set(name, "true")
-		}
-	}
+	setTrue(query, "preview", o.Preview)
+	setTrue(query, "replies", o.Replies)
+	setTrue(query, "boosts", o.Boosts)
 	// Hide the type of file, so that net/http does not close the caller's reader.
 	res, err := c.send(ctx, "POST", path, query, http.Header{"Content-Type": {"application/octet-stream"}}, struct{ io.Reader }{file})
 	if err != nil {

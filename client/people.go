@@ -25,14 +25,7 @@ type Person struct {
 func (r *River) People(ctx context.Context, words string, limit int) iter.Seq2[Person, error] {
 	v := r.values(nil)
 	set(v, "match", words)
-	return pages(limit, v, func(v url.Values) ([]Person, string, error) {
-		var page struct {
-			People []Person `json:"people"`
-			Next   string   `json:"next"`
-		}
-		err := r.c.call(ctx, "GET", "/v1/people", v, nil, &page)
-		return page.People, page.Next, err
-	})
+	return pages[Person](ctx, r.c, "/v1/people", v, "people", limit)
 }
 
 // Thread is a page of the replies to a post.
@@ -65,9 +58,7 @@ type ThreadReply struct {
 func (r *River) Thread(ctx context.Context, post, cursor string) (Thread, error) {
 	v := url.Values{"url": {post}}
 	set(v, "cursor", cursor)
-	var t Thread
-	err := r.call(ctx, "GET", "/v1/thread", v, nil, &t)
-	return t, err
+	return answer[Thread](ctx, r.c, "GET", "/v1/thread", r.values(v), nil)
 }
 
 // Replies lists all replies in the thread below the post at a URL.

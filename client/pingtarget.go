@@ -35,17 +35,8 @@ type PingTargetQuery struct {
 func (c *Client) PingTargets(ctx context.Context, q PingTargetQuery) iter.Seq2[PingTarget, error] {
 	v := url.Values{}
 	set(v, "user", q.User)
-	if q.Pending {
-		v.Set("owing", "true")
-	}
-	return pages(q.Limit, v, func(v url.Values) ([]PingTarget, string, error) {
-		var page struct {
-			PingTargets []PingTarget `json:"sinks"`
-			Next        string       `json:"next"`
-		}
-		err := c.call(ctx, "GET", "/v1/sinks", v, nil, &page)
-		return page.PingTargets, page.Next, err
-	})
+	setTrue(v, "owing", q.Pending)
+	return pages[PingTarget](ctx, c, "/v1/sinks", v, "sinks", q.Limit)
 }
 
 // RetryPingTargets makes the server ping all targets now that were not notified of the newest
@@ -54,11 +45,7 @@ func (c *Client) PingTargets(ctx context.Context, q PingTargetQuery) iter.Seq2[P
 func (c *Client) RetryPingTargets(ctx context.Context, target string) (int, error) {
 	v := url.Values{}
 	set(v, "url", target)
-	var out struct {
-		Retried int `json:"retried"`
-	}
-	err := c.call(ctx, "POST", "/v1/sinks/retry", v, nil, &out)
-	return out.Retried, err
+	return memberOf[int](ctx, c, "POST", "/v1/sinks/retry", v, nil, "retried")
 }
 
 // Tick is a requested change of the test feed.
@@ -69,7 +56,5 @@ type Tick struct {
 
 // TickTestFeed changes the test feed and notifies its subscribers now.
 func (c *Client) TickTestFeed(ctx context.Context) (Tick, error) {
-	var out Tick
-	err := c.call(ctx, "POST", "/v1/testfeed/tick", nil, nil, &out)
-	return out, err
+	return answer[Tick](ctx, c, "POST", "/v1/testfeed/tick", nil, nil)
 }

@@ -185,22 +185,9 @@ func (c *Client) Posts(ctx context.Context, user string, q PostQuery) iter.Seq2[
 	set(v, "state", q.State)
 	set(v, "category", q.Category)
 	set(v, "match", q.Match)
-	for name, t := range map[string]time.Time{"since": q.Since, "before": q.Before} {
-		if !t.IsZero() {
-			v.Set(name, t.UTC().Format(time.RFC3339Nano))
-		}
-	}
-	return pages(q.Limit, v, func(v url.Values) ([]Post, string, error) {
-		var page struct {
-			Posts []Post `json:"posts"`
-			Next  string `json:"next"`
-		}
-		path, err := userPath("/v1/users/", user, "posts")
-		if err == nil {
-			err = c.call(ctx, "GET", path, v, nil, &page)
-		}
-		return page.Posts, page.Next, err
-	})
+	setTime(v, "since", q.Since)
+	setTime(v, "before", q.Before)
+	return userPages[Post](ctx, c, v, "posts", q.Limit, user, "posts")
 }
 
 // Post returns one post. A deleted post is available until the server removes it from the database.
@@ -264,6 +251,6 @@ func headed[T any](ctx context.Context, c *Client, method string, header http.He
 	if err != nil {
 		return out, err
 	}
-	err = c.callWith(ctx, method, path, nil, header, in, &out)
+	err = callWith(ctx, c, method, path, nil, header, in, &out)
 	return out, err
 }

@@ -46,10 +46,7 @@ type Versions struct {
 
 // List returns the earlier versions of the post, newest first, at most 50.
 func (v Versions) List(ctx context.Context) ([]PostVersion, error) {
-	out, err := userCall[struct {
-		Versions []PostVersion `json:"versions"`
-	}](ctx, v.Client, "GET", nil, v.User, "posts", decimal(v.Post), "versions")
-	return out.Versions, err
+	return userMember[[]PostVersion](ctx, v.Client, "versions", v.User, "posts", decimal(v.Post), "versions")
 }
 
 // Restore saves an earlier version as the newest version. For a published or scheduled post, the

@@ -38,16 +38,12 @@ const pageSize = 1000
 
 // Version returns the version of the running server.
 func (c *Client) Version(ctx context.Context) (Version, error) {
-	var v Version
-	err := c.call(ctx, "GET", "/v1/version", nil, nil, &v)
-	return v, err
+	return answer[Version](ctx, c, "GET", "/v1/version", nil, nil)
 }
 
 // Status returns the state of the server.
 func (c *Client) Status(ctx context.Context) (Status, error) {
-	var s Status
-	err := c.call(ctx, "GET", "/v1/status", nil, nil, &s)
-	return s, err
+	return answer[Status](ctx, c, "GET", "/v1/status", nil, nil)
 }
 
 // Minutes returns the history of the server by minute since a given time, oldest first. The zero
@@ -55,33 +51,20 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 func (c *Client) Minutes(ctx context.Context, since time.Time) ([]Minute, error) {
 	q := url.Values{}
 	setTime(q, "since", since)
-	var page struct {
-		Minutes []Minute `json:"minutes"`
-	}
-	err := c.call(ctx, "GET", "/v1/minutes", q, nil, &page)
-	return page.Minutes, err
+	return memberOf[[]Minute](ctx, c, "GET", "/v1/minutes", q, nil, "minutes")
 }
 
 // Topic returns the topic with the given feed URL. If the server does not know the feed,
 // [IsNotFound] reports true for the error.
 func (c *Client) Topic(ctx context.Context, topic string) (Topic, error) {
-	var t Topic
-	err := c.call(ctx, "GET", "/v1/topic", url.Values{"url": {topic}}, nil, &t)
-	return t, err
+	return answer[Topic](ctx, c, "GET", "/v1/topic", url.Values{"url": {topic}}, nil)
 }
 
 // Topics lists topics, sorted by URL.
 func (c *Client) Topics(ctx context.Context, q TopicQuery) iter.Seq2[Topic, error] {
 	v := url.Values{}
 	set(v, "match", q.Match)
-	return pages(q.Limit, v, func(v url.Values) ([]Topic, string, error) {
-		var page struct {
-			Topics []Topic `json:"topics"`
-			Next   string  `json:"next"`
-		}
-		err := c.call(ctx, "GET", "/v1/topics", v, nil, &page)
-		return page.Topics, page.Next, err
-	})
+	return pages[Topic](ctx, c, "/v1/topics", v, "topics", q.Limit)
 }
 
 // Subscriptions lists subscriptions, grouped by topic.
@@ -90,26 +73,12 @@ func (c *Client) Subscriptions(ctx context.Context, q SubscriptionQuery) iter.Se
 	set(v, "topic", q.Topic)
 	set(v, "match", q.Match)
 	set(v, "protocol", q.Protocol)
-	return pages(q.Limit, v, func(v url.Values) ([]Subscription, string, error) {
-		var page struct {
-			Subscriptions []Subscription `json:"subscriptions"`
-			Next          string         `json:"next"`
-		}
-		err := c.call(ctx, "GET", "/v1/subscriptions", v, nil, &page)
-		return page.Subscriptions, page.Next, err
-	})
+	return pages[Subscription](ctx, c, "/v1/subscriptions", v, "subscriptions", q.Limit)
 }
 
 // Log lists events, newest first.
 func (c *Client) Log(ctx context.Context, q LogQuery) iter.Seq2[Event, error] {
-	return pages(q.Limit, q.values(), func(v url.Values) ([]Event, string, error) {
-		var page struct {
-			Events []Event `json:"events"`
-			Next   string  `json:"next"`
-		}
-		err := c.call(ctx, "GET", "/v1/log", v, nil, &page)
-		return page.Events, page.Next, err
-	})
+	return pages[Event](ctx, c, "/v1/log", q.values(), "events", q.Limit)
 }
 
 func (q LogQuery) values() url.Values {
@@ -124,13 +93,26 @@ func (q LogQuery) values() url.Values {
 	return v
 }
 
-// pages iterates over all rows of a list, with one request per page.
-func pages[T any](limit int, query url.Values, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
-	return pagesOf(pageSize, limit, query, read)
+// pages iterates over the rows of a list, with one request per page. The responses contain the rows
+// in the member called key. limit is the maximum number of rows; 0: all.
+func pages[T any](ctx context.Context, c *Client, path string, query url.Values, key string, limit int) iter.Seq2[T, error] {
+	return pagesOf[T](ctx, c, path, query, key, limit, pageSize)
 }
 
-// pagesOf is like pages with the given number of rows per request.
-func pagesOf[T any](most, limit int, query url.Values, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
+// userPages is like pages for an endpoint below /v1/users/.
+func userPages[T any](ctx context.Context, c *Client, query url.Values, key string, limit int, names ...string) iter.Seq2[T, error] {
+	path, err := userPath("/v1/users/", names...)
+	if err != nil {
+		return func(yield func(T, error) bool) {
+			var none T
+			yield(none, err)
+		}
+	}
+	return pages[T](ctx, c, path, query, key, limit)
+}
+
+// pagesOf is like pages with at most this number of rows per request.
+func pagesOf[T any](ctx context.Context, c *Client, path string, query url.Values, key string, limit, most int) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
 		query := maps.Clone(query) // each iteration begins with the first page
@@ -140,21 +122,21 @@ func pagesOf[T any](most, limit int, query url.Values, read func(url.Values) (ro
 				size = min(left, most)
 			}
 			query.Set("limit", strconv.Itoa(size))
-			rows, next, err := read(query)
-			if err != nil {
+			page := member[[]T]{key: key}
+			if err := c.call(ctx, "GET", path, query, nil, &page); err != nil {
 				yield(zero, err)
 				return
 			}
-			for _, row := range rows {
+			for _, row := range page.value {
 				if !yield(row, nil) {
 					return
 				}
 			}
-			left -= len(rows)
-			if next == "" || limit > 0 && left <= 0 {
+			left -= len(page.value)
+			if page.next == "" || limit > 0 && left <= 0 {
 				return
 			}
-			query.Set("cursor", next)
+			query.Set("cursor", page.next)
 		}
 	}
 }

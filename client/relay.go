@@ -51,22 +51,13 @@ func (c *Client) Relays(ctx context.Context, q RelayQuery) iter.Seq2[Relay, erro
 	set(v, "match", q.Match)
 	set(v, "via", q.Via)
 	set(v, "state", q.State)
-	return pages(q.Limit, v, func(v url.Values) ([]Relay, string, error) {
-		var page struct {
-			Relays []Relay `json:"relays"`
-			Next   string  `json:"next"`
-		}
-		err := c.call(ctx, "GET", "/v1/relays", v, nil, &page)
-		return page.Relays, page.Next, err
-	})
+	return pages[Relay](ctx, c, "/v1/relays", v, "relays", q.Limit)
 }
 
 // AddRelay subscribes the server to a feed, or renews the subscription. The hub confirms or rejects
 // the subscription later; see the State of the relay.
 func (c *Client) AddRelay(ctx context.Context, r RelayRequest) (Relay, error) {
-	var out Relay
-	err := c.call(ctx, "POST", "/v1/relays", nil, r, &out)
-	return out, err
+	return answer[Relay](ctx, c, "POST", "/v1/relays", nil, r)
 }
 
 // RemoveRelay ends the subscriptions to a feed and returns the removed relays. If via is "", it
@@ -75,9 +66,5 @@ func (c *Client) AddRelay(ctx context.Context, r RelayRequest) (Relay, error) {
 func (c *Client) RemoveRelay(ctx context.Context, feed, via string) ([]Relay, error) {
 	v := url.Values{"feed": {feed}}
 	set(v, "via", via)
-	var out struct {
-		Removed []Relay `json:"removed"`
-	}
-	err := c.call(ctx, "DELETE", "/v1/relays", v, nil, &out)
-	return out.Removed, err
+	return memberOf[[]Relay](ctx, c, "DELETE", "/v1/relays", v, nil, "removed")
 }

@@ -82,17 +82,7 @@ func (c Conversation) Replies(ctx context.Context, q ReplyQuery) iter.Seq2[Reply
 	if q.Post != 0 {
 		v.Set("post", decimal(q.Post))
 	}
-	return pages(q.Limit, v, func(v url.Values) ([]Reply, string, error) {
-		var page struct {
-			Replies []Reply `json:"replies"`
-			Next    string  `json:"next"`
-		}
-		path, err := userPath("/v1/users/", c.User, "replies")
-		if err == nil {
-			err = c.Client.call(ctx, "GET", path, v, nil, &page)
-		}
-		return page.Replies, page.Next, err
-	})
+	return userPages[Reply](ctx, c.Client, v, "replies", q.Limit, c.User, "replies")
 }
 
 // Decide decides about a reply. decision is approve, trust, reject, block-author or block-host.
@@ -108,11 +98,7 @@ func (c Conversation) Undo(ctx context.Context, decidedAt time.Time) error {
 
 // Rules lists the trusted and blocked authors and hosts, newest first.
 func (c Conversation) Rules(ctx context.Context) ([]ReplyRule, error) {
-	type list struct {
-		Rules []ReplyRule `json:"rules"`
-	}
-	out, err := userCall[list](ctx, c.Client, "GET", nil, c.User, "replies", "rules")
-	return out.Rules, err
+	return userMember[[]ReplyRule](ctx, c.Client, "rules", c.User, "replies", "rules")
 }
 
 // DeleteRule deletes the rule about an author or a host.
@@ -131,17 +117,7 @@ func (c Conversation) Sent(ctx context.Context, post int64, limit int) iter.Seq2
 	if post != 0 {
 		v.Set("post", decimal(post))
 	}
-	return pages(limit, v, func(v url.Values) ([]SentWebmention, string, error) {
-		var page struct {
-			Sent []SentWebmention `json:"webmentions"`
-			Next string           `json:"next"`
-		}
-		path, err := userPath("/v1/users/", c.User, "webmentions")
-		if err == nil {
-			err = c.Client.call(ctx, "GET", path, v, nil, &page)
-		}
-		return page.Sent, page.Next, err
-	})
+	return userPages[SentWebmention](ctx, c.Client, v, "webmentions", limit, c.User, "webmentions")
 }
 
 // Settings returns whether the user sends and receives webmentions.

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -77,84 +76,57 @@ func (r *River) Sources(ctx context.Context, q SourceQuery) iter.Seq2[Source, er
 	set(v, "category", q.Category)
 	setTrue(v, "broken", q.Broken)
 	setTrue(v, "unread", q.Unread)
-	return pagesOf(sourcesPage, q.Limit, v, func(v url.Values) ([]Source, string, error) {
-		var page struct {
-			Sources []Source `json:"sources"`
-			Next    string   `json:"next"`
-		}
-		err := r.c.call(ctx, "GET", "/v1/sources", v, nil, &page)
-		return page.Sources, page.Next, err
-	})
+	return pagesOf[Source](ctx, r.c, "/v1/sources", v, "sources", q.Limit, sourcesPage)
 }
 
 // Source returns the source with the given URL or decimal ID. If the user does not follow the feed,
 // [IsNotFound] reports true for the error.
 func (r *River) Source(ctx context.Context, what string) (Source, error) {
-	var s Source
-	err := r.call(ctx, "GET", "/v1/source", url.Values{"url": {what}}, nil, &s)
-	return s, err
+	return answer[Source](ctx, r.c, "GET", "/v1/source", r.values(url.Values{"url": {what}}), nil)
 }
 
 // AddSource follows a feed. If the URL is that of a page with several feeds, AddSource adds
 // nothing, and the result has Choices.
 func (r *River) AddSource(ctx context.Context, q SourceRequest) (AddedSource, error) {
-	var a AddedSource
-	err := r.call(ctx, "POST", "/v1/sources", nil, q, &a)
-	return a, err
+	return answer[AddedSource](ctx, r.c, "POST", "/v1/sources", r.values(nil), q)
 }
 
 // ChangeSource changes the settings of a source.
 func (r *River) ChangeSource(ctx context.Context, id int64, c SourceChange) (Source, error) {
-	var s Source
-	err := r.call(ctx, "PATCH", "/v1/sources/"+decimal(id), nil, c, &s)
-	return s, err
+	return answer[Source](ctx, r.c, "PATCH", "/v1/sources/"+decimal(id), r.values(nil), c)
 }
 
 // RemoveSource stops following a source. It returns the removed source.
 func (r *River) RemoveSource(ctx context.Context, id int64) (Source, error) {
-	var out struct {
-		Removed Source `json:"removed"`
-	}
-	err := r.call(ctx, "DELETE", "/v1/sources/"+decimal(id), nil, nil, &out)
-	return out.Removed, err
+	return memberOf[Source](ctx, r.c, "DELETE", "/v1/sources/"+decimal(id), r.values(nil), nil, "removed")
 }
 
 // RefreshSource makes the server read a source now. If the server has read the source too recently,
 // the error is an [*Error] with the code too-many; RetryAfter is the time until the source can be
 // read again.
 func (r *River) RefreshSource(ctx context.Context, id int64) (Check, error) {
-	var c Check
-	err := r.call(ctx, "POST", "/v1/sources/"+decimal(id)+"/refresh", nil, nil, &c)
-	return c, err
+	return answer[Check](ctx, r.c, "POST", "/v1/sources/"+decimal(id)+"/refresh", r.values(nil), nil)
 }
 
 // RefreshSources makes all sources due, except sources that must not be read yet. It does not wait
 // until the server has read them.
 func (r *River) RefreshSources(ctx context.Context) (RefreshedSources, error) {
-	var out RefreshedSources
-	err := r.call(ctx, "POST", "/v1/sources/refresh", nil, nil, &out)
-	return out, err
+	return answer[RefreshedSources](ctx, r.c, "POST", "/v1/sources/refresh", r.values(nil), nil)
 }
 
 // ReviveSource makes the server read a gone or failing source again.
 func (r *River) ReviveSource(ctx context.Context, id int64) (Source, error) {
-	var s Source
-	err := r.call(ctx, "POST", "/v1/sources/"+decimal(id)+"/revive", nil, nil, &s)
-	return s, err
+	return answer[Source](ctx, r.c, "POST", "/v1/sources/"+decimal(id)+"/revive", r.values(nil), nil)
 }
 
 // UndoSource reverts the last move of a source: the source gets its earlier URL again.
 func (r *River) UndoSource(ctx context.Context, id int64) (Source, error) {
-	var s Source
-	err := r.call(ctx, "POST", "/v1/sources/"+decimal(id)+"/undo", nil, nil, &s)
-	return s, err
+	return answer[Source](ctx, r.c, "POST", "/v1/sources/"+decimal(id)+"/undo", r.values(nil), nil)
 }
 
 // Explain explains the check schedule of the source with the given URL or decimal ID.
 func (r *River) Explain(ctx context.Context, what string) (Explanation, error) {
-	var e Explanation
-	err := r.call(ctx, "GET", "/v1/explain", url.Values{"url": {what}}, nil, &e)
-	return e, err
+	return answer[Explanation](ctx, r.c, "GET", "/v1/explain", r.values(url.Values{"url": {what}}), nil)
 }
 
 // Items lists items, newest first unless the query has another order.
@@ -163,14 +135,7 @@ func (r *River) Items(ctx context.Context, q ItemQuery) iter.Seq2[Item, error] {
 	if q.Since > 0 {
 		v.Set("since", decimal(q.Since))
 	}
-	return pages(q.Limit, v, func(v url.Values) ([]Item, string, error) {
-		var page struct {
-			Items []Item `json:"items"`
-			Next  string `json:"next"`
-		}
-		err := r.c.call(ctx, "GET", "/v1/items", v, nil, &page)
-		return page.Items, page.Next, err
-	})
+	return pages[Item](ctx, r.c, "/v1/items", v, "items", q.Limit)
 }
 
 // values returns the parameters that the list of items and the stream of items have in common.
@@ -189,18 +154,12 @@ func (q ItemQuery) values() url.Values {
 
 // Item returns one item.
 func (r *River) Item(ctx context.Context, id int64) (Item, error) {
-	var it Item
-	err := r.call(ctx, "GET", "/v1/items/"+decimal(id), nil, nil, &it)
-	return it, err
+	return answer[Item](ctx, r.c, "GET", "/v1/items/"+decimal(id), r.values(nil), nil)
 }
 
 // Mark marks items and returns the number of marked items. It skips items that the user cannot see.
 func (r *River) Mark(ctx context.Context, m MarkRequest) (int, error) {
-	var out struct {
-		Marked int `json:"marked"`
-	}
-	err := r.call(ctx, "POST", "/v1/items/mark", nil, m, &out)
-	return out.Marked, err
+	return memberOf[int](ctx, r.c, "POST", "/v1/items/mark", r.values(nil), m, "marked")
 }
 
 // MarkAllRead marks all items up to a time as read.
@@ -231,11 +190,7 @@ func (r *River) Follow(ctx context.Context, q ItemQuery, after int64, f func(Ite
 func (r *River) Categories(ctx context.Context, unread bool) ([]Category, error) {
 	v := url.Values{}
 	setTrue(v, "unread", unread)
-	var out struct {
-		Categories []Category `json:"categories"`
-	}
-	err := r.call(ctx, "GET", "/v1/categories", v, nil, &out)
-	return out.Categories, err
+	return memberOf[[]Category](ctx, r.c, "GET", "/v1/categories", r.values(v), nil, "categories")
 }
 
 // PutCategory creates or changes a category.
@@ -283,42 +238,16 @@ func (r *River) ImportOPML(ctx context.Context, doc io.Reader, o OPMLOptions) (I
 		return ImportedOPML{}, err
 	}
 	defer res.Body.Close()
-	dec := json.NewDecoder(io.LimitReader(res.Body, maxAnswer))
-	for {
-		var step struct {
-			Done   int           `json:"done"`
-			Total  int           `json:"total"`
-			Result *ImportedOPML `json:"result"`
-			Error  *Error        `json:"error"`
+	return steps(res, func(at step[ImportedOPML]) {
+		if o.Progress != nil {
+			o.Progress(at.Done, at.Total)
 		}
-		if err := dec.Decode(&step); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-			return ImportedOPML{}, fmt.Errorf("the import was interrupted; running it again is safe: %w", err)
-		}
-		switch {
-		case step.Error != nil:
-			step.Error.Status = res.StatusCode
-			if step.Result == nil {
-				step.Result = &ImportedOPML{}
-			}
-			return *step.Result, step.Error
-		case step.Result != nil:
-			return *step.Result, nil
-		case o.Progress != nil:
-			o.Progress(step.Done, step.Total)
-		}
-	}
+	})
 }
 
 // Lists returns the user's reading lists.
 func (r *River) Lists(ctx context.Context) ([]List, error) {
-	var out struct {
-		Lists []List `json:"lists"`
-	}
-	err := r.call(ctx, "GET", "/v1/lists", nil, nil, &out)
-	return out.Lists, err
+	return memberOf[[]List](ctx, r.c, "GET", "/v1/lists", r.values(nil), nil, "lists")
 }
 
 // DropList stops following a reading list. If remove is true, its feeds are removed too.
@@ -330,25 +259,17 @@ func (r *River) DropList(ctx context.Context, id int64, remove bool) error {
 
 // Filters returns the user's filters in the order in which they run.
 func (r *River) Filters(ctx context.Context) ([]Filter, error) {
-	var out struct {
-		Filters []Filter `json:"filters"`
-	}
-	err := r.call(ctx, "GET", "/v1/filters", nil, nil, &out)
-	return out.Filters, err
+	return memberOf[[]Filter](ctx, r.c, "GET", "/v1/filters", r.values(nil), nil, "filters")
 }
 
 // PutFilter creates or changes a filter.
 func (r *River) PutFilter(ctx context.Context, f FilterRequest) (Filter, error) {
-	var out Filter
-	err := r.call(ctx, "PUT", "/v1/filters", nil, f, &out)
-	return out, err
+	return answer[Filter](ctx, r.c, "PUT", "/v1/filters", r.values(nil), f)
 }
 
 // PreviewFilter returns those of the last 200 items that a filter would match. It saves nothing.
 func (r *River) PreviewFilter(ctx context.Context, f FilterRequest) (FilterPreview, error) {
-	var out FilterPreview
-	err := r.call(ctx, "POST", "/v1/filters/preview", nil, f, &out)
-	return out, err
+	return answer[FilterPreview](ctx, r.c, "POST", "/v1/filters/preview", r.values(nil), f)
 }
 
 // DropFilter deletes a filter.
@@ -359,31 +280,21 @@ func (r *River) DropFilter(ctx context.Context, id int64) error {
 // MoveFilter moves a filter one position up or down (later) in the order of execution. It returns
 // the filters in the new order.
 func (r *River) MoveFilter(ctx context.Context, id int64, later bool) ([]Filter, error) {
-	var out struct {
-		Filters []Filter `json:"filters"`
-	}
 	v := url.Values{"to": {"earlier"}}
 	if later {
 		v.Set("to", "later")
 	}
-	err := r.call(ctx, "POST", "/v1/filters/"+decimal(id)+"/move", v, nil, &out)
-	return out.Filters, err
+	return memberOf[[]Filter](ctx, r.c, "POST", "/v1/filters/"+decimal(id)+"/move", r.values(v), nil, "filters")
 }
 
 // Forwardings returns the user's forwardings.
 func (r *River) Forwardings(ctx context.Context) ([]Forwarding, error) {
-	var out struct {
-		Forwardings []Forwarding `json:"notices"`
-	}
-	err := r.call(ctx, "GET", "/v1/notices", nil, nil, &out)
-	return out.Forwardings, err
+	return memberOf[[]Forwarding](ctx, r.c, "GET", "/v1/notices", r.values(nil), nil, "notices")
 }
 
 // PutForwarding creates or changes a forwarding.
 func (r *River) PutForwarding(ctx context.Context, n ForwardingRequest) (Forwarding, error) {
-	var out Forwarding
-	err := r.call(ctx, "PUT", "/v1/notices", nil, n, &out)
-	return out, err
+	return answer[Forwarding](ctx, r.c, "PUT", "/v1/notices", r.values(nil), n)
 }
 
 // DropForwarding removes a forwarding.
@@ -398,7 +309,5 @@ func (r *River) TryForwarding(ctx context.Context, id int64) error {
 
 // Status returns the state of the river.
 func (r *River) Status(ctx context.Context) (RiverStatus, error) {
-	var s RiverStatus
-	err := r.call(ctx, "GET", "/v1/river", nil, nil, &s)
-	return s, err
+	return answer[RiverStatus](ctx, r.c, "GET", "/v1/river", r.values(nil), nil)
 }

@@ -3,9 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -44,14 +42,7 @@ type SavedFeed struct {
 // Feeds lists the feeds hosted on the server, sorted by user and name. limit is the maximum number
 // of feeds; 0: all.
 func (c *Client) Feeds(ctx context.Context, limit int) iter.Seq2[SavedFeed, error] {
-	return pages(limit, url.Values{}, func(v url.Values) ([]SavedFeed, string, error) {
-		var page struct {
-			Feeds []SavedFeed `json:"feeds"`
-			Next  string      `json:"next"`
-		}
-		err := c.call(ctx, "GET", "/v1/feeds", v, nil, &page)
-		return page.Feeds, page.Next, err
-	})
+	return pages[SavedFeed](ctx, c, "/v1/feeds", url.Values{}, "feeds", limit)
 }
 
 // Feed returns one hosted feed. If the feed was never saved, [IsNotFound] reports true for the
@@ -76,15 +67,8 @@ func (c *Client) SaveFeed(ctx context.Context, user, name, contentType string, d
 	if contentType != "" {
 		header.Set("Content-Type", contentType)
 	}
-	res, err := c.send(ctx, "PUT", path, nil, header, bytes.NewReader(doc))
-	if err != nil {
-		return out, err
-	}
-	defer res.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&out); err != nil {
-		return out, fmt.Errorf("client: cannot decode the response to PUT %s: %w", path, err)
-	}
-	return out, nil
+	err = c.callBody(ctx, "PUT", path, nil, header, bytes.NewReader(doc), &out)
+	return out, err
 }
 
 // MoveFeed permanently redirects the readers of a feed to another URL.
@@ -116,11 +100,6 @@ func (c *Client) AddCloud(ctx context.Context, user string, on bool) (SavedFeed,
 }
 
 // feedCall calls an endpoint below /v1/feeds/.
-func feedCall[T any](ctx context.Context, c *Client, method string, in any, names ...string) (out T, err error) {
-	path, err := userPath("/v1/feeds/", names...)
-	if err != nil {
-		return out, err
-	}
-	err = c.call(ctx, method, path, nil, in, &out)
-	return out, err
+func feedCall[T any](ctx context.Context, c *Client, method string, in any, names ...string) (T, error) {
+	return pathCall[T](ctx, c, method, in, "/v1/feeds/", names...)
 }

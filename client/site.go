@@ -24,10 +24,7 @@ type Site struct {
 
 // Pages returns the pages of a user in the order of the navigation, without Source.
 func (s Site) Pages(ctx context.Context) ([]Page, error) {
-	out, err := userCall[struct {
-		Pages []Page `json:"pages"`
-	}](ctx, s.Client, "GET", nil, s.User, "pages")
-	return out.Pages, err
+	return userMember[[]Page](ctx, s.Client, "pages", s.User, "pages")
 }
 
 // Page returns a page of a user.

@@ -52,14 +52,7 @@ func userPath(root string, names ...string) (string, error) {
 
 // Users lists the accounts, sorted by name. limit is the maximum number of accounts; 0: all.
 func (c *Client) Users(ctx context.Context, limit int) iter.Seq2[User, error] {
-	return pages(limit, url.Values{}, func(v url.Values) ([]User, string, error) {
-		var page struct {
-			Users []User `json:"users"`
-			Next  string `json:"next"`
-		}
-		err := c.call(ctx, "GET", "/v1/users", v, nil, &page)
-		return page.Users, page.Next, err
-	})
+	return pages[User](ctx, c, "/v1/users", url.Values{}, "users", limit)
 }
 
 // User returns one account. If the account does not exist, [IsNotFound] reports true for the error.
@@ -69,9 +62,7 @@ func (c *Client) User(ctx context.Context, name string) (User, error) {
 
 // AddUser creates an account. The password is sent only in the request body.
 func (c *Client) AddUser(ctx context.Context, name, password string) (User, error) {
-	var out User
-	err := c.call(ctx, "POST", "/v1/users", nil, map[string]string{"name": name, "password": password}, &out)
-	return out, err
+	return answer[User](ctx, c, "POST", "/v1/users", nil, map[string]string{"name": name, "password": password})
 }
 
 // SetPassword changes a user's password and ends the user's sessions.
@@ -92,11 +83,7 @@ func (c *Client) NewToken(ctx context.Context, user string, r TokenRequest) (Tok
 
 // Tokens lists a user's tokens, without the Token field.
 func (c *Client) Tokens(ctx context.Context, user string) ([]Token, error) {
-	type list struct {
-		Tokens []Token `json:"tokens"`
-	}
-	out, err := userCall[list](ctx, c, "GET", nil, user, "tokens")
-	return out.Tokens, err
+	return userMember[[]Token](ctx, c, "tokens", user, "tokens")
 }
 
 // RevokeToken revokes a token. If the user has no such token, [IsNotFound] reports true for the
@@ -107,11 +94,24 @@ func (c *Client) RevokeToken(ctx context.Context, user, id string) error {
 }
 
 // userCall calls an endpoint below /v1/users/.
-func userCall[T any](ctx context.Context, c *Client, method string, in any, names ...string) (out T, err error) {
+func userCall[T any](ctx context.Context, c *Client, method string, in any, names ...string) (T, error) {
+	return pathCall[T](ctx, c, method, in, "/v1/users/", names...)
+}
+
+// pathCall calls an endpoint below root.
+func pathCall[T any](ctx context.Context, c *Client, method string, in any, root string, names ...string) (out T, err error) {
+	path, err := userPath(root, names...)
+	if err != nil {
+		return out, err
+	}
+	return answer[T](ctx, c, method, path, nil, in)
+}
+
+// userMember returns the member called key of a resource below /v1/users/.
+func userMember[T any](ctx context.Context, c *Client, key string, names ...string) (out T, err error) {
 	path, err := userPath("/v1/users/", names...)
 	if err != nil {
 		return out, err
 	}
-	err = c.call(ctx, method, path, nil, in, &out)
-	return out, err
+	return memberOf[T](ctx, c, "GET", path, nil, nil, key)
 }
