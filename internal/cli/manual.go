@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -71,10 +72,7 @@ func commands(b *strings.Builder, c *cobra.Command) {
 			continue
 		}
 		fmt.Fprintf(b, ".SS %s\n", roff(strings.TrimPrefix(sub.UseLine(), c.Root().Name()+" ")))
-		text := sub.Long
-		if text == "" {
-			text = sub.Short + "."
-		}
+		text := cmp.Or(sub.Long, sub.Short+".")
 		paragraphs(b, text)
 		if sub.Example != "" {
 			fmt.Fprintf(b, ".PP\n.nf\n%s\n.fi\n", roff(sub.Example))

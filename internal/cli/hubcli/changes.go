@@ -1,6 +1,7 @@
 package hubcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,10 +115,7 @@ func (f *changeReader) take(ctx context.Context, w weblogs.Weblog) {
 	}
 	out := listed{At: w.When, Name: w.Name, URL: w.URL, Feed: w.RSSURL}
 	if f.endpoint != "" {
-		name := w.RSSURL
-		if name == "" {
-			name = w.URL
-		}
+		name := cmp.Or(w.RSSURL, w.URL)
 		ok, msg := f.report(ctx, name)
 		if ctx.Err() != nil {
 			return

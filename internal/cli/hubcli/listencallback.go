@@ -1,6 +1,7 @@
 package hubcli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -85,10 +86,7 @@ func unguessable() (string, error) {
 // address returns the callback URL of path for a hub. It serves protocols in which the subscriber
 // sends a complete URL.
 func (l *listener) address(ctx context.Context, hub, path string) (string, error) {
-	host := l.domain
-	if host == "" {
-		host = l.host
-	}
+	host := cmp.Or(l.domain, l.host)
 	if host == "" {
 		var err error
 		if host, err = towards(ctx, hub); err != nil {
@@ -108,10 +106,7 @@ func towards(ctx context.Context, hub string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	port := u.Port()
-	if port == "" {
-		port = "80"
-	}
+	port := cmp.Or(u.Port(), "80")
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "udp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {

@@ -1,6 +1,7 @@
 package hubcli
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -59,10 +60,7 @@ func (r *record) delivery() string {
 	if r.Size == nil {
 		return ""
 	}
-	kind, signed := r.ContentType, "signature ok"
-	if kind == "" {
-		kind = "no content type"
-	}
+	kind, signed := cmp.Or(r.ContentType, "no content type"), "signature ok"
 	if r.Signature == "none" {
 		signed = "not signed"
 	}
@@ -92,9 +90,7 @@ func (l *listener) emit(r record) {
 	if r.At.IsZero() {
 		r.At = time.Now()
 	}
-	if r.Protocol == "" {
-		r.Protocol = l.via
-	}
+	r.Protocol = cmp.Or(r.Protocol, l.via)
 	l.printing.Lock()
 	defer l.printing.Unlock()
 	if l.json {

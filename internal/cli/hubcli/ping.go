@@ -1,6 +1,7 @@
 package hubcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,9 +139,7 @@ func (g *pinging) one(ctx context.Context, feed string) []hubclient.PingResult {
 func (p *commands) pingEndpoint(ctx context.Context, feed, hub, via string) (protocol, endpoint string, err error) {
 	protocol = viaProtocol(via)
 	if hub != "" {
-		if protocol == "" {
-			protocol = rsscloud.HTTPPost
-		}
+		protocol = cmp.Or(protocol, rsscloud.HTTPPost)
 		endpoint, err = rsscloud.PingEndpoint(protocol, hub)
 		return protocol, endpoint, err
 	}

@@ -1,6 +1,7 @@
 package hubcli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -127,9 +128,7 @@ func (g *pinging) siteOf(name string, doc hubclient.Document) weblogs.Ping {
 			p.URL = f.Link
 		}
 	}
-	if p.URL == "" {
-		p.URL = name
-	}
+	p.URL = cmp.Or(p.URL, name)
 	p.Name = strings.Join(strings.Fields(shell.Clean(p.Name)), " ")
 	if g.via == viaExtended {
 		p.FeedURL, p.Tags = name, weblogs.ParseTags(g.tags)

@@ -3,6 +3,7 @@ package hubcli
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/url"
 	"strings"
 	"time"
@@ -86,7 +87,7 @@ The command prints the hub's answer, or "pending" after five seconds without an 
 						return err
 					}
 				}
-				return p.printRelays([]client.Relay{relay}, asJSON)
+				return p.printRelays(shell.Each([]client.Relay{relay}, nil), asJSON)
 			})
 		},
 	})
@@ -149,18 +150,9 @@ func (p *commands) relayList() *cobra.Command {
 
 --json prints one object per line: ` + relayFields + `.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				var list []client.Relay
-				for r, err := range s.Relays(ctx, q) {
-					if err != nil {
-						return err
-					}
-					list = append(list, r)
-				}
-				return p.printRelays(list, asJSON)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return p.printRelays(s.Relays(ctx, q), asJSON)
+		}),
 	})
 	c.Flags().StringVar(&q.Match, "match", "", "only feeds with this `text` in the URL of the feed or the hub")
 	shell.ChoiceFlag(c, &q.Via, "via", "only subscriptions by this protocol", relayVias()...)
@@ -178,24 +170,22 @@ func (p *commands) relayRemove() *cobra.Command {
 		Short: "Unsubscribe from a feed",
 		Long:  "Unsubscribes from a feed, in all protocols or only in that of --via. The server\ncancels the subscription at the hub if the protocol has a call for it.",
 		Args:  shell.Between(1, 1, "the URL of one FEED"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				gone, err := s.RemoveRelay(ctx, args[0], via)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(p.Err, "Removed %s.\n", text.Plural(len(gone), "relay"))
-				return p.printRelays(gone, asJSON)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			gone, err := s.RemoveRelay(ctx, args[0], via)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(p.Err, "Removed %s.\n", text.Plural(len(gone), "relay"))
+			return p.printRelays(shell.Each(gone, nil), asJSON)
+		}),
 	})
 	shell.ChoiceFlag(c, &via, "via", "only the subscription by this protocol", relayVias()...)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
-func (p *commands) printRelays(list []client.Relay, asJSON bool) error {
-	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"FEED", "VIA", "STATE", "HUB", "LAST PUSH", "EXPIRES", "LAST ERROR"}, func(r *client.Relay) []string {
+func (p *commands) printRelays(list iter.Seq2[client.Relay, error], asJSON bool) error {
+	return shell.PrintList(p.Out, list, asJSON, []string{"FEED", "VIA", "STATE", "HUB", "LAST PUSH", "EXPIRES", "LAST ERROR"}, func(r *client.Relay) []string {
 		return []string{r.Feed, r.Via, r.State, r.Hub, shell.FormatTime(r.PushedAt), shell.FormatTime(r.ExpiresAt), r.LastError}
 	})
 }

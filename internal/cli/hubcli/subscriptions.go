@@ -32,11 +32,9 @@ func (p *commands) subscriptionsList() *cobra.Command {
 renewed_at, expires_at (the end of 9999: never), topic_id, id, and after failed
 deliveries failures, tries, next_at, last_error, last_error_at.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				return p.printSubscriptions(s.Subscriptions(ctx, q), asJSON)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return p.printSubscriptions(s.Subscriptions(ctx, q), asJSON)
+		}),
 	})
 	f := c.Flags()
 	f.StringVar(&q.Topic, "topic", "", "only subscriptions to the feed with this `URL`")
@@ -85,13 +83,7 @@ subscribers a denial and does not notify the others. All of them may subscribe a
 					return err
 				}
 				fmt.Fprintf(p.Err, "Removed %s.\n", text.Plural(len(gone), "subscription"))
-				return p.printSubscriptions(func(yield func(client.Subscription, error) bool) {
-					for _, sub := range gone {
-						if !yield(sub, nil) {
-							return
-						}
-					}
-				}, asJSON)
+				return p.printSubscriptions(shell.Each(gone, nil), asJSON)
 			})
 		},
 	})
@@ -110,23 +102,21 @@ func (p *commands) subscriptionsExport() *cobra.Command {
 output. If you import the file into an empty server and export again, both files are
 identical. FILE is replaced only when the export is complete.`,
 		Args: shell.Between(0, 1, "at most one FILE"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				bar := shell.NewProgress(p.Err, "exported")
-				show := func(n int) { bar.At(n, 0) }
-				if len(args) == 0 || args[0] == "-" {
-					_, err := s.Export(ctx, p.Out, show)
-					bar.End()
-					return err
-				}
-				n, err := shell.WriteWhole(args[0], func(w io.Writer) (int, error) { return s.Export(ctx, w, show) })
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			bar := shell.NewProgress(p.Err, "exported")
+			show := func(n int) { bar.At(n, 0) }
+			if len(args) == 0 || args[0] == "-" {
+				_, err := s.Export(ctx, p.Out, show)
 				bar.End()
-				if err == nil {
-					fmt.Fprintf(p.Err, "Exported %s to %s.\n", text.Plural(n, "subscription"), args[0])
-				}
 				return err
-			})
-		},
+			}
+			n, err := shell.WriteWhole(args[0], func(w io.Writer) (int, error) { return s.Export(ctx, w, show) })
+			bar.End()
+			if err == nil {
+				fmt.Fprintf(p.Err, "Exported %s to %s.\n", text.Plural(n, "subscription"), args[0])
+			}
+			return err
+		}),
 	})
 	return c
 }

@@ -22,19 +22,17 @@ regular items every 15 minutes are not affected.
 
 --json prints an object: at, url.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				t, err := s.TickTestFeed(ctx)
-				switch {
-				case err != nil:
-				case asJSON:
-					err = shell.JSONLines(p.Out).Encode(t)
-				default:
-					_, err = fmt.Fprintf(p.Out, "%s changed at %s.\n", t.URL, t.At.Format("15:04:05.000 MST"))
-				}
-				return err
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			t, err := s.TickTestFeed(ctx)
+			switch {
+			case err != nil:
+			case asJSON:
+				err = shell.JSONLines(p.Out).Encode(t)
+			default:
+				_, err = fmt.Fprintf(p.Out, "%s changed at %s.\n", t.URL, t.At.Format("15:04:05.000 MST"))
+			}
+			return err
+		}),
 	})
 	tick.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
 	c.AddCommand(tick)

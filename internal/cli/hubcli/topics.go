@@ -30,13 +30,11 @@ func (p *commands) topicsList() *cobra.Command {
 last_modified, content_type, size, checked_at, changed_at, pinged_at, failures, error,
 verification.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				return shell.PrintList(p.Out, s.Topics(ctx, q), asJSON, []string{"FEED", "SUBSCRIBERS", "CHANGES", "CHANGED", "CHECKED", "LAST ERROR"}, func(t *client.Topic) []string {
-					return []string{t.URL, fmt.Sprint(t.Subscribers), fmt.Sprint(t.Version), shell.FormatTime(t.ChangedAt), shell.FormatTime(t.CheckedAt), t.Error}
-				})
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return shell.PrintList(p.Out, s.Topics(ctx, q), asJSON, []string{"FEED", "SUBSCRIBERS", "CHANGES", "CHANGED", "CHECKED", "LAST ERROR"}, func(t *client.Topic) []string {
+				return []string{t.URL, fmt.Sprint(t.Subscribers), fmt.Sprint(t.Version), shell.FormatTime(t.ChangedAt), shell.FormatTime(t.CheckedAt), t.Error}
 			})
-		},
+		}),
 	})
 	c.Flags().StringVar(&q.Match, "match", "", "only feeds with this `text` in the URL")
 	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 means all")
@@ -55,26 +53,24 @@ results, registrations and notifications.
 --json prints the feed as an object (see "topics list"), followed by its events, one
 per line (see "log").`,
 		Args: shell.Between(1, 1, "the URL of one feed"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				topic, err := s.Topic(ctx, args[0])
-				if err != nil {
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			topic, err := s.Topic(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			events, err := newest(s.Log(ctx, client.LogQuery{Topic: args[0], Limit: 20}))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if err := shell.JSONLines(p.Out).Encode(topic); err != nil {
 					return err
 				}
-				events, err := newest(s.Log(ctx, client.LogQuery{Topic: args[0], Limit: 20}))
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					if err := shell.JSONLines(p.Out).Encode(topic); err != nil {
-						return err
-					}
-				} else {
-					p.printTopic(topic)
-				}
-				return p.printEvents(events, asJSON)
-			})
-		},
+			} else {
+				p.printTopic(topic)
+			}
+			return p.printEvents(events, asJSON)
+		}),
 	})
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c

@@ -3,6 +3,7 @@
 package hubclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,13 +121,7 @@ type item struct {
 // String returns the title on one line. If the title is empty, it returns the text, otherwise the
 // link.
 func (i item) String() string {
-	text := i.Title
-	if text == "" {
-		text = i.Text
-	}
-	if text == "" {
-		text = i.Link
-	}
+	text := cmp.Or(i.Title, i.Text, i.Link)
 	return shell.Clip(shell.Clean(text), 100)
 }
 

@@ -1,8 +1,8 @@
 package operatecli
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,13 +25,11 @@ change users, settings, blocks, subscriptions and backups add an entry before th
 failed. An entry without an actor is from the operator.`,
 		Example: "  cloudburst audit --limit 20\n  cloudburst audit --by alice --action user",
 		Args:    shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				return shell.PrintList(p.Out, (client.Admin{Client: s.Client}).Audit(ctx, q), asJSON, []string{"TIME", "BY", "ACTION", "OBJECT", "DETAIL"}, func(e *client.AuditEntry) []string {
-					return []string{shell.FormatTime(&e.At), actorOf(*e), e.Action, e.Object, detailOf(*e)}
-				})
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return shell.PrintList(p.Out, (client.Admin{Client: s.Client}).Audit(ctx, q), asJSON, []string{"TIME", "BY", "ACTION", "OBJECT", "DETAIL"}, func(e *client.AuditEntry) []string {
+				return []string{shell.FormatTime(&e.At), actorOf(*e), e.Action, e.Object, detailOf(*e)}
 			})
-		},
+		}),
 	})
 	c.Flags().StringVar(&q.Actor, "by", "", "only actions of this `user`; - is the operator")
 	c.Flags().StringVar(&q.Action, "action", "", "only this `action`, such as user.delete, or all of a kind: user, setting, block, subscription, backup")
@@ -42,10 +40,7 @@ failed. An entry without an actor is from the operator.`,
 }
 
 func actorOf(e client.AuditEntry) string {
-	if e.Actor == "" {
-		return "operator"
-	}
-	return e.Actor
+	return cmp.Or(e.Actor, "operator")
 }
 
 func detailOf(e client.AuditEntry) string {
@@ -75,16 +70,10 @@ func (p *commands) blockAdd() *cobra.Command {
 		Long:    "Blocks a host with its subdomains (example.org), a network or IP address\n(192.0.2.0/24), or the URL of one feed.",
 		Example: "  cloudburst block add spam.example --reason \"floods the hub\"\n  cloudburst block add 192.0.2.0/24",
 		Args:    shell.Between(1, 1, blockArg),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				b, err := client.Admin{Client: s.Client}.AddBlock(ctx, args[0], reason)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(p.Out, "Blocked the %s %s.\n", b.Kind, shell.Clean(b.Value))
-				return err
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			b, err := client.Admin{Client: s.Client}.AddBlock(ctx, args[0], reason)
+			return p.ReportSuccess(err, "Blocked the %s %s.\n", b.Kind, shell.Clean(b.Value))
+		}),
 	})
 	c.Flags().StringVar(&reason, "reason", "", "`text` for administrators")
 	return c
@@ -96,15 +85,9 @@ func (p *commands) blockRemove() *cobra.Command {
 		Short: "Remove a block",
 		Long:  "Removes a block. The server may read and notify the host, network or feed again.",
 		Args:  shell.Between(1, 1, blockArg),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				if err := (client.Admin{Client: s.Client}).RemoveBlock(ctx, args[0]); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintf(p.Out, "%s is no longer blocked.\n", shell.Clean(args[0]))
-				return err
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			return p.ReportSuccess(client.Admin{Client: s.Client}.RemoveBlock(ctx, args[0]), "%s is no longer blocked.\n", shell.Clean(args[0]))
+		}),
 	})
 }
 
@@ -115,27 +98,12 @@ func (p *commands) blockList() *cobra.Command {
 		Short: "List the blocks",
 		Long:  "Lists the blocks.\n\n--json prints one object per line: kind, value, reason, created_at, created_by.",
 		Args:  shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				list, err := client.Admin{Client: s.Client}.Blocks(ctx)
-				if err != nil {
-					return err
-				}
-				enc := shell.JSONLines(p.Out)
-				t := shell.NewTable(p.Out, "KIND", "VALUE", "SINCE", "REASON")
-				for _, b := range list {
-					if asJSON {
-						err = enc.Encode(b)
-					} else {
-						err = t.Row(b.Kind, shell.Clean(b.Value), shell.FormatTime(&b.CreatedAt), shell.Clean(b.Reason))
-					}
-					if err != nil {
-						return err
-					}
-				}
-				return t.End()
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			list := shell.Each(client.Admin{Client: s.Client}.Blocks(ctx))
+			return shell.PrintList(p.Out, list, asJSON, []string{"KIND", "VALUE", "SINCE", "REASON"}, func(b *client.Block) []string {
+				return []string{b.Kind, b.Value, shell.FormatTime(&b.CreatedAt), b.Reason}
 			})
-		},
+		}),
 	})
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c

@@ -25,19 +25,17 @@ row. The server does this automatically every hour.
 
 --json prints an object: dropped, expired.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				r, err := s.Sweep(ctx)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return shell.JSONLines(p.Out).Encode(r)
-				}
-				fmt.Fprintf(p.Out, "Removed %s after errors and %d expired.\n", text.Plural(r.Dropped, "subscription"), r.Expired)
-				return nil
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			r, err := s.Sweep(ctx)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return shell.JSONLines(p.Out).Encode(r)
+			}
+			fmt.Fprintf(p.Out, "Removed %s after errors and %d expired.\n", text.Plural(r.Dropped, "subscription"), r.Expired)
+			return nil
+		}),
 	})
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as a JSON object")
 	return c
@@ -52,19 +50,17 @@ func (p *commands) status() *cobra.Command {
 
 --json prints one object, the same as /v1/status of the admin listener.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				st, err := s.Status(ctx)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return shell.JSONLines(p.Out).Encode(st)
-				}
-				p.printStatus(s, st)
-				return nil
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			st, err := s.Status(ctx)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return shell.JSONLines(p.Out).Encode(st)
+			}
+			p.printStatus(s, st)
+			return nil
+		}),
 	})
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c

@@ -2,7 +2,6 @@ package operatecli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -47,11 +46,7 @@ part of the URL of their page.
 			}
 			return p.WithServer(c, true, func(ctx context.Context, s *shell.Connection) error {
 				u, err := s.AddUser(ctx, args[0], password)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(p.Out, "Added %s.\n", u.Name)
-				return err
+				return p.ReportSuccess(err, "Added %s.\n", u.Name)
 			})
 		},
 	})
@@ -76,11 +71,7 @@ their readers stay valid.
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				u, err := s.SetPassword(ctx, args[0], password)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(p.Out, "%s has a new password; their sessions have ended.\n", u.Name)
-				return err
+				return p.ReportSuccess(err, "%s has a new password; their sessions have ended.\n", u.Name)
 			})
 		},
 	})
@@ -96,13 +87,11 @@ func (p *commands) userList() *cobra.Command {
 		Short: "List the users",
 		Long:  "Lists the users, ordered by name.\n\n--json prints one object per line: " + userFields + ".",
 		Args:  shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				return shell.PrintList(p.Out, s.Users(ctx, limit), asJSON, []string{"NAME", "STATE", "CREATED", "SEEN", "ROLE"}, func(u *client.User) []string {
-					return []string{u.Name, stateOf(*u), shell.FormatTime(&u.CreatedAt), shell.FormatTime(u.SeenAt), roleOf(*u)}
-				})
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return shell.PrintList(p.Out, s.Users(ctx, limit), asJSON, []string{"NAME", "STATE", "CREATED", "SEEN", "ROLE"}, func(u *client.User) []string {
+				return []string{u.Name, stateOf(*u), shell.FormatTime(&u.CreatedAt), shell.FormatTime(u.SeenAt), roleOf(*u)}
 			})
-		},
+		}),
 	})
 	c.Flags().IntVar(&limit, "limit", 0, "at most this `number`; 0 means all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
@@ -151,10 +140,6 @@ func (p *commands) userEnable() *cobra.Command {
 func (p *commands) disable(c *cobra.Command, name string, disabled bool) error {
 	return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 		u, err := s.DisableUser(ctx, name, disabled)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(p.Out, "%s is %s.\n", u.Name, stateOf(u))
-		return err
+		return p.ReportSuccess(err, "%s is %s.\n", u.Name, stateOf(u))
 	})
 }

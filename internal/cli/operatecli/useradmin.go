@@ -23,20 +23,18 @@ func (p *commands) userRole(use, short, long string, on bool) *cobra.Command {
 	return shell.ServerFlags(&cobra.Command{
 		Use: use, Short: short, Long: long,
 		Args: shell.Between(1, 1, "the NAME of one user"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				u, err := client.Admin{Client: s.Client}.SetAdministrator(ctx, args[0], on)
-				if err != nil {
-					return err
-				}
-				words := "%s is no longer an administrator.\n"
-				if on {
-					words = "%s is an administrator.\n"
-				}
-				_, err = fmt.Fprintf(p.Out, words, u.Name)
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			u, err := client.Admin{Client: s.Client}.SetAdministrator(ctx, args[0], on)
+			if err != nil {
 				return err
-			})
-		},
+			}
+			words := "%s is no longer an administrator.\n"
+			if on {
+				words = "%s is an administrator.\n"
+			}
+			_, err = fmt.Fprintf(p.Out, words, u.Name)
+			return err
+		}),
 	})
 }
 
@@ -58,11 +56,7 @@ The command needs --yes.`,
 				return shell.Usagef("deleting %s cannot be undone: add --yes to confirm", shell.Clean(args[0]))
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				if err := (client.Admin{Client: s.Client}).DeleteUser(ctx, args[0]); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintf(p.Out, "Deleted %s.\n", shell.Clean(args[0]))
-				return err
+				return p.ReportSuccess(client.Admin{Client: s.Client}.DeleteUser(ctx, args[0]), "Deleted %s.\n", shell.Clean(args[0]))
 			})
 		},
 	})
@@ -109,11 +103,9 @@ a restart and has priority over the flag, the variable and the file. configured 
 the change.`,
 		Example: "  cloudburst user registration open",
 		Args:    shell.Between(0, 1, "nothing, or open, closed or configured"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				return p.changeRegistration(ctx, client.Admin{Client: s.Client}, args)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			return p.changeRegistration(ctx, client.Admin{Client: s.Client}, args)
+		}),
 	})
 }
 

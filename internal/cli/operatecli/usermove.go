@@ -24,23 +24,21 @@ the archive on any server. FILE is replaced only when the export is complete; - 
 standard output.`,
 		Example: "  cloudburst user export alice alice.zip",
 		Args:    shell.Between(2, 2, "the NAME of one user and a FILE"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				bar := shell.NewProgress(p.Err, "KiB exported")
-				show := func(n int64) { bar.At(int(n>>10), 0) }
-				if args[1] == "-" {
-					_, err := s.ExportUser(ctx, args[0], p.Out, show)
-					bar.End()
-					return err
-				}
-				n, err := shell.WriteWhole(args[1], func(w io.Writer) (int64, error) { return s.ExportUser(ctx, args[0], w, show) })
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			bar := shell.NewProgress(p.Err, "KiB exported")
+			show := func(n int64) { bar.At(int(n>>10), 0) }
+			if args[1] == "-" {
+				_, err := s.ExportUser(ctx, args[0], p.Out, show)
 				bar.End()
-				if err == nil {
-					fmt.Fprintf(p.Err, "Exported all data of %s to %s, %s.\n", args[0], args[1], text.SizeWords(n))
-				}
 				return err
-			})
-		},
+			}
+			n, err := shell.WriteWhole(args[1], func(w io.Writer) (int64, error) { return s.ExportUser(ctx, args[0], w, show) })
+			bar.End()
+			if err == nil {
+				fmt.Fprintf(p.Err, "Exported all data of %s to %s, %s.\n", args[0], args[1], text.SizeWords(n))
+			}
+			return err
+		}),
 	})
 }
 

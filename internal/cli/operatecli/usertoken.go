@@ -92,24 +92,15 @@ func (p *commands) userTokens() *cobra.Command {
 
 --json prints one object per line: id, user, label, scopes, created_at, used_at.`,
 		Args: shell.Between(1, 1, "the NAME of one user"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				list, err := s.Tokens(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				return p.printTokens(list, asJSON)
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			list := shell.Each(s.Tokens(ctx, args[0]))
+			return shell.PrintList(p.Out, list, asJSON, []string{"ID", "SCOPES", "LABEL", "CREATED", "USED"}, func(k *client.Token) []string {
+				return []string{k.ID, strings.Join(k.Scopes, ","), k.Label, shell.FormatTime(&k.CreatedAt), shell.FormatTime(k.UsedAt)}
 			})
-		},
+		}),
 	})
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
-}
-
-func (p *commands) printTokens(list []client.Token, asJSON bool) error {
-	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"ID", "SCOPES", "LABEL", "CREATED", "USED"}, func(k *client.Token) []string {
-		return []string{k.ID, strings.Join(k.Scopes, ","), k.Label, shell.FormatTime(&k.CreatedAt), shell.FormatTime(k.UsedAt)}
-	})
 }
 
 func (p *commands) userRevoke() *cobra.Command {
@@ -118,14 +109,8 @@ func (p *commands) userRevoke() *cobra.Command {
 		Short: "Revoke a token",
 		Long:  "Revokes the token of a user with this ID; \"user tokens\" prints the IDs.",
 		Args:  shell.Between(2, 2, "the NAME of a user and the ID of a token"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				if err := s.RevokeToken(ctx, args[0], args[1]); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintf(p.Out, "Token %s of %s is revoked.\n", args[1], args[0])
-				return err
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			return p.ReportSuccess(s.RevokeToken(ctx, args[0], args[1]), "Token %s of %s is revoked.\n", args[1], args[0])
+		}),
 	})
 }

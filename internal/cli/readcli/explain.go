@@ -131,10 +131,6 @@ type explainedProblem struct {
 	Text  string `json:"message"`
 }
 
-func (p *commands) newExplanation(url string, now time.Time) *explanation {
-	return &explanation{Input: url, p: p, now: now}
-}
-
 // read requests the feed and fills all fields.
 func (e *explanation) read(ctx context.Context) {
 	s := polling.New(e.Input, e.now)

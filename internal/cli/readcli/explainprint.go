@@ -20,13 +20,7 @@ func (e *explanation) print(asJSON, further bool) error {
 		return shell.JSONLines(e.p.Out).Encode(e)
 	}
 	var b strings.Builder
-	if further {
-		b.WriteString("\n")
-	}
-	fmt.Fprintln(&b, shell.Clean(e.Input))
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-11s %s\n", name, shell.Clean(fmt.Sprintf(format, args...)))
-	}
+	row := printerTo(&b, e.Input, further)
 	e.printAnswer(row)
 	if e.Format != "" {
 		e.printFeed(row)
@@ -40,6 +34,18 @@ func (e *explanation) print(asJSON, further bool) error {
 
 // printer prints one line with a name and a text. An empty name continues the previous line.
 type printer func(name, format string, args ...any)
+
+// printerTo prints the first line about a feed and returns the printer for the other lines. If
+// further is true, an empty line separates the feed from the feed before it.
+func printerTo(b *strings.Builder, input string, further bool) printer {
+	if further {
+		b.WriteString("\n")
+	}
+	fmt.Fprintln(b, shell.Clean(input))
+	return func(name, format string, args ...any) {
+		fmt.Fprintf(b, "  %-11s %s\n", name, shell.Clean(fmt.Sprintf(format, args...)))
+	}
+}
 
 func (e *explanation) printAnswer(row printer) {
 	name := "redirect"

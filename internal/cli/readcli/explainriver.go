@@ -94,7 +94,7 @@ func (x *explainer) one(ctx context.Context, url string, further bool) (bool, er
 			return false, err
 		}
 	}
-	e := x.p.newExplanation(url, time.Now().Truncate(time.Second))
+	e := &explanation{Input: url, p: x.p, now: time.Now().Truncate(time.Second)}
 	if x.asJSON {
 		e.now = e.now.UTC()
 	}
@@ -117,13 +117,7 @@ func (x *explainer) printKnown(url string, e *client.Explanation, further bool) 
 		return shell.JSONLines(x.p.Out).Encode(knownLine{url, *e})
 	}
 	var b strings.Builder
-	if further {
-		b.WriteString("\n")
-	}
-	fmt.Fprintln(&b, shell.Clean(url))
-	row := printer(func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-11s %s\n", name, shell.Clean(fmt.Sprintf(format, args...)))
-	})
+	row := printerTo(&b, url, further)
 	printKnownSource(row, &e.Source)
 	printKnownNext(row, e)
 	printKnownPush(row, e)

@@ -1,8 +1,10 @@
 package readcli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -65,7 +67,7 @@ func (a *filterAddition) complete(words []string) error {
 	a.when.Values = words
 	a.Conditions = []client.FilterCondition{a.when}
 	if a.forward != "" {
-		id, err := noticeID(a.forward)
+		id, err := parseID(a.forward, "forwarding", "notices list")
 		if err != nil {
 			return err
 		}
@@ -124,10 +126,7 @@ func (p *commands) printPreview(found *client.FilterPreview, asJSON bool) error 
 		return err
 	}
 	for _, m := range found.Matched {
-		title := m.Title
-		if title == "" {
-			title = m.Link
-		}
+		title := cmp.Or(m.Title, m.Link)
 		if _, err := fmt.Fprintln(p.Out, shell.Clean(title)); err != nil {
 			return err
 		}
@@ -169,34 +168,22 @@ func (p *commands) filtersList() *cobra.Command {
 		Short: "List the filters in the order in which they run",
 		Long:  "Lists the filters in the order in which they run.\n\n--json prints one object per line: " + filterFields + ".",
 		Args:  shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				list, err := s.River(user).Filters(ctx)
-				if err != nil {
-					return err
-				}
-				return p.printFilters(list, asJSON)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return p.printFilters(shell.Each(s.River(user).Filters(ctx)), asJSON)
+		}),
 	})
 	ofReader(c, &user)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
-func (p *commands) printFilters(list []client.Filter, asJSON bool) error {
-	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"ID", "OF", "CONDITIONS", "ACTIONS", "STATE", "MATCHED", "LAST"}, func(f *client.Filter) []string {
-		of, state := "all feeds", "on"
-		switch {
-		case f.SourceID != 0:
-			of = "feed " + strconv.FormatInt(f.SourceID, 10)
-		case f.Category != "":
-			of = f.Category
-		}
+func (p *commands) printFilters(list iter.Seq2[client.Filter, error], asJSON bool) error {
+	return shell.PrintList(p.Out, list, asJSON, []string{"ID", "OF", "CONDITIONS", "ACTIONS", "STATE", "MATCHED", "LAST"}, func(f *client.Filter) []string {
+		state := "on"
 		if f.Off {
 			state = "off"
 		}
-		return []string{strconv.FormatInt(f.ID, 10), of, filterConditions(f), filterActions(f), state, fmt.Sprint(f.Matched), shell.FormatTime(f.LastAt)}
+		return []string{strconv.FormatInt(f.ID, 10), feedsOf(f.SourceID, f.Category), filterConditions(f), filterActions(f), state, fmt.Sprint(f.Matched), shell.FormatTime(f.LastAt)}
 	})
 }
 
@@ -209,7 +196,7 @@ func (p *commands) filtersMove() *cobra.Command {
 		Long:  "Makes a filter run one place earlier or later, and lists the filters in their new order.",
 		Args:  shell.Between(2, 2, "the ID of one filter, then earlier or later"),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := filterID(args[0])
+			id, err := parseID(args[0], "filter", "filters list")
 			if err == nil && args[1] != "earlier" && args[1] != "later" {
 				err = shell.Usagef("invalid direction %q: must be earlier or later", args[1])
 			}
@@ -217,10 +204,7 @@ func (p *commands) filtersMove() *cobra.Command {
 				return err
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				list, err := s.River(user).MoveFilter(ctx, id, args[1] == "later")
-				if err != nil {
-					return err
-				}
+				list := shell.Each(s.River(user).MoveFilter(ctx, id, args[1] == "later"))
 				return p.printFilters(list, asJSON)
 			})
 		},
@@ -228,14 +212,6 @@ func (p *commands) filtersMove() *cobra.Command {
 	ofReader(c, &user)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
-}
-
-func filterID(text string) (int64, error) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id <= 0 {
-		return 0, shell.Usagef("invalid filter ID %q: \"filters list\" prints the IDs", text)
-	}
-	return id, nil
 }
 
 func (p *commands) filtersRemove() *cobra.Command {
@@ -246,16 +222,12 @@ func (p *commands) filtersRemove() *cobra.Command {
 		Long:  "Removes a filter; \"filters list\" prints the IDs. A minute later, the items that it hid are shown again, as read.",
 		Args:  shell.Between(1, 1, "the ID of one filter"),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := filterID(args[0])
+			id, err := parseID(args[0], "filter", "filters list")
 			if err != nil {
 				return err
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				err := s.River(user).DropFilter(ctx, id)
-				if err == nil {
-					_, err = fmt.Fprintf(p.Out, "Filter %d is removed.\n", id)
-				}
-				return err
+				return p.ReportSuccess(s.River(user).DropFilter(ctx, id), "Filter %d is removed.\n", id)
 			})
 		},
 	})

@@ -1,6 +1,7 @@
 package readcli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -41,11 +42,9 @@ link.
 Works on the running server, or on the data folder when none runs.`,
 		Example: "  cloudburst items --category News --limit 10\n  cloudburst items --json --search 'feed:example -sponsored' | jq -r .link",
 		Args:    shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				return p.listItems(ctx, s.River(user), q, asJSON)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return p.listItems(ctx, s.River(user), q, asJSON)
+		}),
 	})
 	itemFlags(c, &q, &user)
 	c.Flags().IntVarP(&q.Limit, "limit", "n", 50, "at most this `number`; 0 means all")
@@ -66,10 +65,7 @@ func itemRow(it *client.Item) []string {
 // itemName returns the title of an item. For an item without a title, it returns the first words of
 // the text.
 func itemName(it *client.Item, limit int) string {
-	name := oneLine(it.Title)
-	if name == "" {
-		name = oneLine(it.Text)
-	}
+	name := cmp.Or(oneLine(it.Title), oneLine(it.Text))
 	if name == "" && len(it.Enclosures) > 0 {
 		name = oneLine(it.Enclosures[0].URL)
 	}

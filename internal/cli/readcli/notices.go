@@ -3,6 +3,7 @@ package readcli
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,32 +132,30 @@ func (p *commands) noticesList() *cobra.Command {
 		Short: "List the forwardings of new items",
 		Long:  "Lists the forwardings.\n\n--json prints one object per line: " + noticeFields + ".",
 		Args:  shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				list, err := s.River(user).Forwardings(ctx)
-				if err != nil {
-					return err
-				}
-				return p.printNotices(list, asJSON)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return p.printNotices(shell.Each(s.River(user).Forwardings(ctx)), asJSON)
+		}),
 	})
 	ofReader(c, &user)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
 }
 
-func (p *commands) printNotices(list []client.Forwarding, asJSON bool) error {
-	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"ID", "VIA", "TARGET", "OF", "STATE", "SENT", "LAST", "PROBLEM", "DIGEST"}, func(n *client.Forwarding) []string {
-		of := "all feeds"
-		switch {
-		case n.SourceID != 0:
-			of = "feed " + strconv.FormatInt(n.SourceID, 10)
-		case n.Category != "":
-			of = n.Category
-		}
-		return []string{strconv.FormatInt(n.ID, 10), n.Via, n.Target, of, noticeState(n), fmt.Sprint(n.Sent), shell.FormatTime(n.LastAt), n.Problem, n.Digest}
+func (p *commands) printNotices(list iter.Seq2[client.Forwarding, error], asJSON bool) error {
+	return shell.PrintList(p.Out, list, asJSON, []string{"ID", "VIA", "TARGET", "OF", "STATE", "SENT", "LAST", "PROBLEM", "DIGEST"}, func(n *client.Forwarding) []string {
+		return []string{strconv.FormatInt(n.ID, 10), n.Via, n.Target, feedsOf(n.SourceID, n.Category), noticeState(n), fmt.Sprint(n.Sent), shell.FormatTime(n.LastAt), n.Problem, n.Digest}
 	})
+}
+
+// feedsOf describes the feeds to which a forwarding or a filter applies.
+func feedsOf(source int64, category string) string {
+	switch {
+	case source != 0:
+		return "feed " + strconv.FormatInt(source, 10)
+	case category != "":
+		return category
+	}
+	return "all feeds"
 }
 
 // noticeState returns the state of a forwarding in one word.
@@ -213,11 +212,11 @@ func aForwarding(ctx context.Context, r *client.River, id int64) (client.Forward
 	return client.Forwarding{}, fault.New(fault.NotFound, "There is no forwarding %d: \"notices list\" prints the IDs.", id)
 }
 
-// noticeID parses the ID of a forwarding.
-func noticeID(text string) (int64, error) {
+// parseID parses the ID of an object of this kind. The command called list prints the IDs.
+func parseID(text, kind, list string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, shell.Usagef("invalid forwarding ID %q: \"notices list\" prints the IDs", text)
+		return 0, shell.Usagef("invalid %s ID %q: %q prints the IDs", kind, text, list)
 	}
 	return id, nil
 }
@@ -268,7 +267,7 @@ has not given consent yet, the command requests it again. "notices list" prints 
 // aNotice creates the run function of a command that performs an action on one forwarding and
 // prints the result.
 func (p *commands) aNotice(c *cobra.Command, name string, act func(ctx context.Context, s *shell.Connection, id int64) (string, error)) error {
-	id, err := noticeID(name)
+	id, err := parseID(name, "forwarding", "notices list")
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package readcli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,9 +176,7 @@ func (s *outlineShow) tree(out *bufio.Writer, name string, d *opml.Document) {
 // outlineTitle returns the first line of the output: the title and the number of entries.
 func outlineTitle(name string, d *opml.Document) string {
 	title := shell.Clip(shell.Clean(sanitize.Text(d.Head.Title)), 200)
-	if title == "" {
-		title = shell.Clean(name)
-	}
+	title = cmp.Or(title, shell.Clean(name))
 	feeds, lists, all := 0, 0, 0
 	for range d.Feeds() {
 		feeds++
@@ -215,9 +214,7 @@ func ownerOf(h *opml.Head) string {
 // outlineText returns the text of one outline on one line.
 func outlineText(o *opml.Outline) string {
 	text := shell.Clip(shell.Clean(sanitize.Text(o.Text)), 200)
-	if text == "" {
-		text = "(no text)"
-	}
+	text = cmp.Or(text, "(no text)")
 	switch feed, list := o.FeedURL(), o.IncludeURL(); {
 	case feed != "":
 		text += "  " + shell.Clean(feed)

@@ -20,22 +20,20 @@ can import this format. Categories become folders. FILE is replaced only when th
 is complete.`,
 		Example: "  cloudburst opml export subscriptions.opml\n  cloudburst opml export --category News | cloudburst opml show -",
 		Args:    shell.Between(0, 1, "at most one FILE"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				var doc bytes.Buffer
-				if err := s.River(user).ExportOPML(ctx, category, &doc); err != nil {
-					return err
-				}
-				if len(args) == 0 || args[0] == "-" {
-					_, err := p.Out.Write(doc.Bytes())
-					return err
-				}
-				if err := shell.ReplaceFile(args[0], doc.Bytes()); err != nil {
-					return fmt.Errorf("%s cannot be written: %w", args[0], shell.PlainPathError(err))
-				}
-				return nil
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			var doc bytes.Buffer
+			if err := s.River(user).ExportOPML(ctx, category, &doc); err != nil {
+				return err
+			}
+			if len(args) == 0 || args[0] == "-" {
+				_, err := p.Out.Write(doc.Bytes())
+				return err
+			}
+			if err := shell.ReplaceFile(args[0], doc.Bytes()); err != nil {
+				return fmt.Errorf("%s cannot be written: %w", args[0], shell.PlainPathError(err))
+			}
+			return nil
+		}),
 	})
 	ofReader(c, &user)
 	c.Flags().StringVar(&category, "category", "", "only the category with this `name`")

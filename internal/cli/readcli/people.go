@@ -29,12 +29,10 @@ following; docs/reference/river-json.md describes them.
 Works on the running server, or on the data folder when none runs.`,
 		Example: "  cloudburst people --match ann\n  cloudburst people --user alice --json | jq -r 'select(.following == null) | .feed'",
 		Args:    shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				heading := []string{"USER", "NAME", "POSTS", "LAST POST", "FOLLOWED", "FEED"}
-				return shell.PrintList(p.Out, s.River(user).People(ctx, match, limit), asJSON, heading, personRow)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			heading := []string{"USER", "NAME", "POSTS", "LAST POST", "FOLLOWED", "FEED"}
+			return shell.PrintList(p.Out, s.River(user).People(ctx, match, limit), asJSON, heading, personRow)
+		}),
 	})
 	f := c.Flags()
 	ofReader(c, &user)
@@ -67,11 +65,9 @@ title, html and text; docs/reference/river-json.md describes them.
 Works on the running server, or on the data folder when none runs.`,
 		Example: "  cloudburst thread https://cloud.example.org/alice/2026/11/28/heron",
 		Args:    shell.Between(1, 1, "the URL of a post"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				return shell.PrintList(p.Out, s.River(user).Replies(ctx, args[0]), asJSON, []string{"TIME", "AUTHOR", "REPLY", "LINK"}, replyRow)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			return shell.PrintList(p.Out, s.River(user).Replies(ctx, args[0]), asJSON, []string{"TIME", "AUTHOR", "REPLY", "LINK"}, replyRow)
+		}),
 	})
 	ofReader(c, &user)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")

@@ -34,12 +34,10 @@ Live items also have an event: new, edited or withdrawn.
 Works on the running server. On the data folder it shows stored items only.`,
 		Example: "  cloudburst river --category News\n  cloudburst river --json --limit 0 | jq -r .link",
 		Args:    shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				w := &riverWatch{p: p, s: s, r: s.River(user), q: q, print: p.riverPrinter(asJSON), seen: map[int64]int64{}}
-				return w.run(ctx, once)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			w := &riverWatch{p: p, s: s, r: s.River(user), q: q, print: p.riverPrinter(asJSON), seen: map[int64]int64{}}
+			return w.run(ctx, once)
+		}),
 	})
 	itemFlags(c, &q, &user)
 	c.Flags().IntVarP(&q.Limit, "limit", "n", 20, "start with at most this `number` of stored items; 0: only new items")

@@ -58,28 +58,17 @@ not exist yet.
 }
 
 func (p *commands) categories(ctx context.Context, r *client.River, q *categoryFlags) error {
-	report := func(err error, format string, args ...any) error {
-		if err == nil {
-			_, err = fmt.Fprintln(p.Out, shell.Clean(fmt.Sprintf(format, args...)))
-		}
-		return err
-	}
-	yes, no := true, false
 	switch {
 	case q.public != "":
-		return report(r.PutCategory(ctx, q.public, client.CategoryChange{Public: &yes}), "%s is public.", q.public)
+		return p.ReportSuccess(r.PutCategory(ctx, q.public, client.CategoryChange{Public: new(true)}), "%s is public.\n", shell.Clean(q.public))
 	case q.private != "":
-		return report(r.PutCategory(ctx, q.private, client.CategoryChange{Public: &no}), "%s is private.", q.private)
+		return p.ReportSuccess(r.PutCategory(ctx, q.private, client.CategoryChange{Public: new(false)}), "%s is private.\n", shell.Clean(q.private))
 	case q.rename != "":
-		return report(r.PutCategory(ctx, q.rename, client.CategoryChange{Name: &q.to}), "%s is renamed to %s.", q.rename, q.to)
+		return p.ReportSuccess(r.PutCategory(ctx, q.rename, client.CategoryChange{Name: &q.to}), "%s is renamed to %s.\n", shell.Clean(q.rename), shell.Clean(q.to))
 	case q.remove != "":
-		return report(r.DropCategory(ctx, q.remove), "%s is removed.", q.remove)
+		return p.ReportSuccess(r.DropCategory(ctx, q.remove), "%s is removed.\n", shell.Clean(q.remove))
 	}
-	list, err := r.Categories(ctx, true)
-	if err != nil {
-		return err
-	}
-	return shell.PrintList(p.Out, shell.Each(list), q.asJSON, []string{"NAME", "READ BY", "FEEDS", "UNREAD"}, func(c *client.Category) []string {
+	return shell.PrintList(p.Out, shell.Each(r.Categories(ctx, true)), q.asJSON, []string{"NAME", "READ BY", "FEEDS", "UNREAD"}, func(c *client.Category) []string {
 		by, unread := "its owner", int64(0)
 		if c.Public {
 			by = "everyone"

@@ -199,11 +199,9 @@ revive").
 --json prints one object per line: ` + sourceFields + `.`,
 		Example: "  cloudburst sources list --broken\n  cloudburst sources list --json | jq -r 'select(.state == \"gone\") | .url'",
 		Args:    shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				return p.listSources(ctx, s.River(user), q, asJSON)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return p.listSources(ctx, s.River(user), q, asJSON)
+		}),
 	})
 	f := c.Flags()
 	ofReader(c, &user)

@@ -15,9 +15,7 @@ import (
 )
 
 func (p *commands) sourcesRemove() *cobra.Command {
-	var user string
-	var asJSON bool
-	c := shell.ServerFlags(&cobra.Command{
+	return p.forSources(&cobra.Command{
 		Use:   "remove URL|ID…",
 		Short: "Stop following feeds",
 		Long: `Stops following feeds, named by URL or id. Starred items stay; the server deletes the
@@ -25,63 +23,49 @@ other items later, unless other users follow the feed.
 
 --json prints one object per line and feed: ` + sourceFields + `.`,
 		Example: "  cloudburst sources remove https://example.com/rss.xml",
-		Args:    shell.Between(1, -1, "the URL or the id of at least one feed"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.eachSource(c, user, args, asJSON, func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
-				gone, err := r.RemoveSource(ctx, s.ID)
-				return gone, "Removed " + sourceName(&gone) + ".", err
-			})
-		},
+	}, func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
+		gone, err := r.RemoveSource(ctx, s.ID)
+		return gone, "Removed " + sourceName(&gone) + ".", err
 	})
-	ofReader(c, &user)
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
-	return c
 }
 
 func (p *commands) sourcesRevive() *cobra.Command {
-	var user string
-	var asJSON bool
-	c := shell.ServerFlags(&cobra.Command{
+	return p.forSources(&cobra.Command{
 		Use:   "revive URL|ID…",
 		Short: "Read gone or failing feeds again",
 		Long: `Reads feeds again that are gone, or that are read rarely because of errors. They are due
 immediately. A feed is marked as gone again if its server still returns 410.
 
 --json prints one object per line and feed: ` + sourceFields + `.`,
-		Args: shell.Between(1, -1, "the URL or the id of at least one feed"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.eachSource(c, user, args, asJSON, func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
-				now, err := r.ReviveSource(ctx, s.ID)
-				return now, sourceName(&now) + " will be read again.", err
-			})
-		},
+	}, func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
+		now, err := r.ReviveSource(ctx, s.ID)
+		return now, sourceName(&now) + " will be read again.", err
 	})
-	ofReader(c, &user)
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
-	return c
 }
 
 func (p *commands) sourcesUndo() *cobra.Command {
-	var user string
-	var asJSON bool
-	c := shell.ServerFlags(&cobra.Command{
+	return p.forSources(&cobra.Command{
 		Use:   "undo URL|ID…",
 		Short: "Undo the move of feeds to a new URL",
 		Long: `Sets feeds back to the URL that they had before a permanent redirect. The server will
 not move them to the new URL again automatically.
 
 --json prints one object per line and feed: ` + sourceFields + `.`,
-		Args: shell.Between(1, -1, "the URL or the id of at least one feed"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.eachSource(c, user, args, asJSON, func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
-				now, err := r.UndoSource(ctx, s.ID)
-				return now, sourceName(&now) + " is read at its old URL again.", err
-			})
-		},
+	}, func(ctx context.Context, r *client.River, s client.Source) (client.Source, string, error) {
+		now, err := r.UndoSource(ctx, s.ID)
+		return now, sourceName(&now) + " is read at its old URL again.", err
 	})
+}
+
+// forSources completes a command that performs an action on each named source.
+func (p *commands) forSources(c *cobra.Command, act sourceAct) *cobra.Command {
+	var user string
+	var asJSON bool
+	c.Args = shell.Between(1, -1, "the URL or the id of at least one feed")
+	c.RunE = func(c *cobra.Command, args []string) error { return p.eachSource(c, user, args, asJSON, act) }
 	ofReader(c, &user)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
-	return c
+	return shell.ServerFlags(c)
 }
 
 // sourceAct performs an action on one source and returns the result as a sentence.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,13 @@ func (p *Shell) WithServer(c *cobra.Command, mayMake bool, f func(ctx context.Co
 		err = closing
 	}
 	return err
+}
+
+// OnServer returns the run function of a command that calls do with a connection to the server.
+func (p *Shell) OnServer(do func(ctx context.Context, s *Connection, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		return p.WithServer(c, false, func(ctx context.Context, s *Connection) error { return do(ctx, s, args) })
+	}
 }
 
 // maxNamed is the maximum number of users in an error.
@@ -203,9 +211,7 @@ func BaseURL(addr string) string {
 	if err != nil {
 		return "http://" + addr
 	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
+	host = cmp.Or(host, "127.0.0.1")
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 		if ip.Is6() {

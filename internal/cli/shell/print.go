@@ -136,15 +136,27 @@ func PrintList[T any](w io.Writer, list iter.Seq2[T, error], asJSON bool, headin
 	return cmp.Or(out.Flush(), t.End())
 }
 
-// Each returns the elements of a slice as a list for PrintList.
-func Each[T any](list []T) iter.Seq2[T, error] {
+// Each returns the elements of a slice, and then err unless it is nil, as a list for PrintList.
+func Each[T any](list []T, err error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for _, one := range list {
 			if !yield(one, nil) {
 				return
 			}
 		}
+		if err != nil {
+			var none T
+			yield(none, err)
+		}
 	}
+}
+
+// ReportSuccess prints a message unless err is not nil. It returns err, or the error of printing.
+func (p *Shell) ReportSuccess(err error, format string, args ...any) error {
+	if err == nil {
+		_, err = fmt.Fprintf(p.Out, format, args...)
+	}
+	return err
 }
 
 // FormatTime formats a time in the local time zone; "-" if t is nil or zero.
@@ -243,10 +255,7 @@ func (p *Progress) End() {
 
 // OrDash returns a text, or "-" for an empty text.
 func OrDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
+	return cmp.Or(s, "-")
 }
 
 // FormatSize formats a number of bytes: 812 bytes, 12.3 kB, 1.2 MB.

@@ -80,24 +80,15 @@ func (p siteCommands) siteDomains() *cobra.Command {
 		Use:   "domains",
 		Short: "List the domains of all users",
 		Args:  shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				list, err := client.Domains(ctx, s.Client)
-				if err != nil {
-					return err
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			list := shell.Each(client.Domains(ctx, s.Client))
+			return shell.PrintList(p.Out, list, false, []string{"DOMAIN", "USER", "STATE"}, func(d *client.Domain) []string {
+				state := "not verified"
+				if d.VerifiedAt != nil {
+					state = "in use" + certificateText(d.Certificate)
 				}
-				t := shell.NewTable(p.Out, "DOMAIN", "USER", "STATE")
-				for _, d := range list {
-					state := "not verified"
-					if d.VerifiedAt != nil {
-						state = "in use" + certificateText(d.Certificate)
-					}
-					if err := t.Row(d.Name, d.User, state); err != nil {
-						return err
-					}
-				}
-				return t.End()
+				return []string{d.Name, d.User, state}
 			})
-		},
+		}),
 	})
 }

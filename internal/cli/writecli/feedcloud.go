@@ -27,9 +27,6 @@ Other formats support neither and are served unchanged.
 		Example: "  cloudburst feed cloud --user alice on",
 		Args:    shell.Between(0, 1, "on or off"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := w.check(c); err != nil {
-				return err
-			}
 			if len(args) > 0 && args[0] != "on" && args[0] != "off" {
 				return shell.Usagef("invalid argument %q for %s: must be on or off", args[0], c.CommandPath())
 			}

@@ -1,6 +1,7 @@
 package writecli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -16,11 +17,12 @@ import (
 
 // hintFlags has the values of the flags of "feed hints".
 type hintFlags struct {
-	ttl, frequency               int
-	hours, days, period, base, u string
+	ttl, frequency            int
+	hours, days, period, base string
 }
 
 func (p *commands) feedHints() *cobra.Command {
+	var w feedSelector
 	var h hintFlags
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
@@ -40,34 +42,28 @@ update_base.`,
   cloudburst feed hints --user alice --update-period daily --update-frequency 2`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if h.u == "" {
-				return shell.Usagef("%s needs --user with the name of the feed's owner", c.CommandPath())
-			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				w, err := s.Writer(ctx, h.u)
+				writer, err := s.Writer(ctx, w.user)
 				if err != nil {
 					return err
 				}
-				now := w.Hints
-				if now == nil {
-					now = &client.FeedHints{}
-				}
+				now := cmp.Or(writer.Hints, &client.FeedHints{})
 				changed, err := h.apply(c, now)
 				if err != nil {
 					return err
 				}
 				if changed {
-					w.Profile.Hints = now
-					if w, err = s.SetProfile(ctx, h.u, w.Profile); err != nil {
+					writer.Profile.Hints = now
+					if writer, err = s.SetProfile(ctx, w.user, writer.Profile); err != nil {
 						return err
 					}
 				}
-				return p.printHints(w, asJSON)
+				return p.printHints(cmp.Or(writer.Hints, &client.FeedHints{}), asJSON)
 			})
 		},
 	})
 	f := c.Flags()
-	f.StringVar(&h.u, "user", "", "`name` of the feed's owner")
+	w.userFlag(c)
 	f.IntVar(&h.ttl, "ttl", 0, "minimum `minutes` between two reads of the feed")
 	f.StringVar(&h.hours, "skip-hours", "", "`hours` (GMT) without new items, in which readers may skip the feed: 0-5,23")
 	f.StringVar(&h.days, "skip-days", "", "`days` without new items, on which readers may skip the feed: Saturday,Sunday")
@@ -142,11 +138,7 @@ func listOf(s string) (parts []string) {
 	return parts
 }
 
-func (p *commands) printHints(w client.Writer, asJSON bool) error {
-	h := w.Hints
-	if h == nil {
-		h = &client.FeedHints{}
-	}
+func (p *commands) printHints(h *client.FeedHints, asJSON bool) error {
 	if asJSON {
 		return shell.JSONLines(p.Out).Encode(h)
 	}

@@ -2,7 +2,6 @@ package writecli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -52,22 +51,14 @@ func (p *commands) groupList() *cobra.Command {
 		Long:  "Lists the groups of an author, including deleted ones.\n\n--json prints one object per line: " + groupFields + ".",
 		Args:  shell.Between(0, 0, ""),
 		RunE: p.withGroups(&user, func(ctx context.Context, groups client.Groups, _ []string) error {
-			list, err := groups.List(ctx)
-			if err != nil {
-				return err
-			}
-			return p.printGroups(list, asJSON)
+			return shell.PrintList(p.Out, shell.Each(groups.List(ctx)), asJSON, []string{"SLUG", "NAME", "DELETED", "URL"}, func(g *client.Group) []string {
+				return []string{g.Slug, shell.Clip(g.Name, 60), shell.FormatTime(g.DeletedAt), g.URL}
+			})
 		}),
 	})
 	ofWriter(c, &user)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
-}
-
-func (p *commands) printGroups(list []client.Group, asJSON bool) error {
-	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"SLUG", "NAME", "DELETED", "URL"}, func(g *client.Group) []string {
-		return []string{g.Slug, shell.Clip(g.Name, 60), shell.FormatTime(g.DeletedAt), g.URL}
-	})
 }
 
 func (p *commands) groupAdd() *cobra.Command {
@@ -80,11 +71,7 @@ func (p *commands) groupAdd() *cobra.Command {
 		Args:    shell.Between(1, 1, "the NAME of one group"),
 		RunE: p.withGroups(&user, func(ctx context.Context, groups client.Groups, args []string) error {
 			g, err := groups.Add(ctx, client.Group{Slug: slug, Name: args[0], Description: description})
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(p.Out, "%s\t%s\n", g.Slug, g.URL)
-			return err
+			return p.ReportSuccess(err, "%s\t%s\n", g.Slug, g.URL)
 		}),
 	})
 	ofWriter(c, &user)
@@ -119,11 +106,7 @@ func (p *commands) groupRemove() *cobra.Command {
 author only, and "group restore" brings the group back with its readers.`,
 		Args: shell.Between(1, 1, "the SLUG of one group"),
 		RunE: p.withGroups(&user, func(ctx context.Context, groups client.Groups, args []string) error {
-			if err := groups.Remove(ctx, args[0]); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintf(p.Out, "The group %s is deleted; \"group restore %s\" restores it.\n", args[0], args[0])
-			return err
+			return p.ReportSuccess(groups.Remove(ctx, args[0]), "The group %s is deleted; \"group restore %s\" restores it.\n", args[0], args[0])
 		}),
 	})
 	ofWriter(c, &user)

@@ -37,15 +37,15 @@ func (w *feedSelector) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&w.private, "private", false, "use the private feed instead of the public one")
 }
 
+// userFlag adds the flag for the owner, which is required.
 func (w *feedSelector) userFlag(c *cobra.Command) {
 	c.Flags().StringVar(&w.user, "user", "", "`name` of the feed's owner")
-}
-
-func (w *feedSelector) check(c *cobra.Command) error {
-	if w.user == "" {
-		return shell.Usagef("%s needs --user with the name of the feed's owner", c.CommandPath())
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		if w.user == "" {
+			return shell.Usagef("%s needs --user with the name of the feed's owner", c.CommandPath())
+		}
+		return nil
 	}
-	return nil
 }
 
 func (w *feedSelector) feed() string {
@@ -63,11 +63,9 @@ func (p *commands) feedList() *cobra.Command {
 		Short: "List the feeds",
 		Long:  "Lists the hosted feeds, ordered by name.\n\n--json prints one object per line: " + feedFields + ".",
 		Args:  shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				return p.printFeeds(s.Feeds(ctx, limit), asJSON)
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return p.printFeeds(s.Feeds(ctx, limit), asJSON)
+		}),
 	})
 	c.Flags().IntVar(&limit, "limit", 0, "at most this `number`; 0 means all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
@@ -99,7 +97,10 @@ func whereabouts(f client.SavedFeed) string {
 
 // printed prints the feed after a change.
 func (p *commands) printed(f client.SavedFeed, err error, asJSON bool) error {
-	return p.printFeeds(func(yield func(client.SavedFeed, error) bool) { yield(f, err) }, asJSON)
+	if err != nil {
+		return err
+	}
+	return p.printFeeds(shell.Each([]client.SavedFeed{f}, nil), asJSON)
 }
 
 func (p *commands) feedSave() *cobra.Command {
@@ -118,9 +119,6 @@ cloud nor a hub; with "feed cloud" the server adds its own.
 		Example: "  cloudburst feed save --user alice rss.xml",
 		Args:    shell.Between(1, 1, "one FILE, or - for standard input"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := w.check(c); err != nil {
-				return err
-			}
 			if shell.IsURL(args[0]) {
 				return shell.Usagef("%s needs a FILE or -, not the URL %s", c.CommandPath(), args[0])
 			}
@@ -200,9 +198,6 @@ func (p *commands) redirection(c *cobra.Command, call func(context.Context, *she
 	var asJSON bool
 	c.Long += "\n\n--json prints an object: " + feedFields + "."
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := w.check(c); err != nil {
-			return err
-		}
 		if len(args) > 0 {
 			if err := checkTarget(args[0]); err != nil {
 				return err

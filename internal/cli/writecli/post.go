@@ -142,10 +142,11 @@ func (p *commands) written(ctx context.Context, o *posting, args []string) (clie
 		c.At = &at
 	}
 	if o.outline != "" {
-		title, nodes, err := p.outlineOf(ctx, o.outline)
+		title, list, err := p.outlineOf(ctx, o.outline)
 		if err != nil {
 			return c, err
 		}
+		nodes := form.Nodes(list)
 		c.Outline = &nodes
 		set(&c.Title, title)
 	}
@@ -195,7 +196,7 @@ func parseAt(text string, now time.Time) (time.Time, error) {
 }
 
 // outlineOf reads an outline from an OPML file.
-func (p *commands) outlineOf(ctx context.Context, name string) (title string, nodes []client.PostNode, err error) {
+func (p *commands) outlineOf(ctx context.Context, name string) (title string, nodes []author.Node, err error) {
 	in, err := p.Inputs().Read(ctx, name, nil)
 	if err != nil {
 		return "", nil, err
@@ -204,11 +205,11 @@ func (p *commands) outlineOf(ctx context.Context, name string) (title string, no
 	if err != nil {
 		return "", nil, fmt.Errorf("%s is not an outline: %w", name, err)
 	}
-	title, list := author.FromOPML(doc)
-	if len(list) == 0 {
+	title, nodes = author.FromOPML(doc)
+	if len(nodes) == 0 {
 		return "", nil, fmt.Errorf("%s contains no headlines", name)
 	}
-	return title, form.Nodes(list), nil
+	return title, nodes, nil
 }
 
 // publish uploads the files, sends the post and prints the URL of the post.

@@ -86,6 +86,15 @@ func wordsOf(post client.Post) string {
 	return ""
 }
 
+// postNumber parses the number of a post.
+func postNumber(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, shell.Usagef("invalid post number %q: \"cloudburst posts list\" prints the numbers", text)
+	}
+	return id, nil
+}
+
 // numbered creates a command for one post, which the argument identifies by its number.
 func (p *commands) numbered(use, short, long string, do func(ctx context.Context, s *shell.Connection, user string, id int64) (client.Post, error),
 	show func(post client.Post) error) *cobra.Command {
@@ -95,15 +104,11 @@ func (p *commands) numbered(use, short, long string, do func(ctx context.Context
 		Use: use, Short: short, Long: long + "\n\n--json prints the post: " + postFields + ".",
 		Args: shell.Between(1, 1, "the NUMBER of one post, see \"posts list\""),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := strconv.ParseInt(args[0], 10, 64)
-			if err != nil || id <= 0 {
-				return shell.Usagef("invalid post number %q: \"cloudburst posts list\" prints the numbers", args[0])
+			id, err := postNumber(args[0])
+			if err != nil {
+				return err
 			}
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				name, err := writer(ctx, s, user)
-				if err != nil {
-					return err
-				}
+			return p.forWriter(&user, func(ctx context.Context, s *shell.Connection, name string, _ []string) error {
 				post, err := do(ctx, s, name, id)
 				if err != nil {
 					return err
@@ -112,7 +117,7 @@ func (p *commands) numbered(use, short, long string, do func(ctx context.Context
 					return shell.JSONLines(p.Out).Encode(post)
 				}
 				return show(post)
-			})
+			})(c, args)
 		},
 	})
 	ofWriter(c, &user)

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"cloudburst/feed"
-	"cloudburst/feed/opml"
 	"cloudburst/internal/author"
 	"cloudburst/internal/cli/hubclient"
 	"cloudburst/internal/cli/shell"
@@ -178,9 +177,7 @@ func (g *filePost) check() error {
 // content returns the content of the post that the command line describes.
 func (g *filePost) content(ctx context.Context, args []string) (author.Content, error) {
 	c := author.Content{Title: g.title, Link: g.link, Categories: g.categories, Format: author.Format(g.format)}
-	if c.Format == "" {
-		c.Format = author.Markdown
-	}
+	c.Format = cmp.Or(c.Format, author.Markdown)
 	if g.reply != "" {
 		c.Reply = &author.Reply{URL: g.reply}
 	}
@@ -214,22 +211,12 @@ func (g *filePost) content(ctx context.Context, args []string) (author.Content, 
 }
 
 func (g *filePost) readOutline(ctx context.Context, c *author.Content) error {
-	in, err := g.p.Inputs().Read(ctx, g.outline, nil)
+	title, nodes, err := g.p.outlineOf(ctx, g.outline)
 	if err != nil {
 		return err
 	}
-	doc, err := opml.ParseBytes(in.Body, nil)
-	if err != nil {
-		return fmt.Errorf("%s is not an outline: %w", g.outline, err)
-	}
-	title, nodes := author.FromOPML(doc)
-	if len(nodes) == 0 {
-		return fmt.Errorf("%s contains no headlines", g.outline)
-	}
 	c.Outline = nodes
-	if c.Title == "" {
-		c.Title = title
-	}
+	c.Title = cmp.Or(c.Title, title)
 	return nil
 }
 

@@ -32,9 +32,6 @@ robots are not counted. The names are those that programs send as User-Agent.
 --json prints an object: ` + readersFields + `.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := w.check(c); err != nil {
-				return err
-			}
 			if days < 1 {
 				return shell.Usagef("invalid value %d for --days: must be at least 1", days)
 			}

@@ -3,7 +3,6 @@ package writecli
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -37,14 +36,11 @@ Works on the running server, or on the data folder when none runs.`)
 	return c
 }
 
-// onReplies calls do with the replies to the posts of the chosen user.
-func (p *commands) onReplies(c *cobra.Command, user string, do func(ctx context.Context, s client.Conversation) error) error {
-	return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-		name, err := writer(ctx, s, user)
-		if err != nil {
-			return err
-		}
-		return do(ctx, client.Conversation{Client: s.Client, User: name})
+// withReplies returns the run function of a command for the replies to the posts of an author; see
+// forWriter.
+func (p *commands) withReplies(user *string, do func(ctx context.Context, s client.Conversation, args []string) error) func(*cobra.Command, []string) error {
+	return p.forWriter(user, func(ctx context.Context, s *shell.Connection, name string, args []string) error {
+		return do(ctx, client.Conversation{Client: s.Client, User: name}, args)
 	})
 }
 
@@ -59,13 +55,11 @@ Replies whose page was not read yet are listed only with --state unread.
 
 --json prints one object per line: ` + replyFields + `.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.onReplies(c, user, func(ctx context.Context, s client.Conversation) error {
-				return shell.PrintList(p.Out, s.Replies(ctx, q), asJSON, []string{"NUMBER", "POST", "STATE", "KIND", "AUTHOR", "TEXT"}, func(r *client.Reply) []string {
-					return []string{decimal(r.ID), decimal(r.Post), r.State, r.Kind, cmp.Or(r.Name, r.Host), shell.Clip(cmp.Or(r.Text, r.Source), 70)}
-				})
+		RunE: p.withReplies(&user, func(ctx context.Context, s client.Conversation, _ []string) error {
+			return shell.PrintList(p.Out, s.Replies(ctx, q), asJSON, []string{"NUMBER", "POST", "STATE", "KIND", "AUTHOR", "TEXT"}, func(r *client.Reply) []string {
+				return []string{decimal(r.ID), decimal(r.Post), r.State, r.Kind, cmp.Or(r.Name, r.Host), shell.Clip(cmp.Or(r.Text, r.Source), 70)}
 			})
-		},
+		}),
 	})
 	ofWriter(c, &user)
 	shell.ChoiceFlag(c, &q.State, "state", "only replies in this state", "unread", "waiting", "approved", "rejected")
@@ -87,14 +81,11 @@ func (p *commands) replyDecision(name, decision, short, long string) *cobra.Comm
 			if err != nil || id <= 0 {
 				return shell.Usagef("invalid reply number %q: \"cloudburst replies list\" prints the numbers", args[0])
 			}
-			return p.onReplies(c, user, func(ctx context.Context, s client.Conversation) error {
+			return p.withReplies(&user, func(ctx context.Context, s client.Conversation, _ []string) error {
 				d, err := s.Decide(ctx, id, decision)
-				if err == nil {
-					_, err = fmt.Fprintf(p.Out, "Reply %d is %s; \"cloudburst replies undo %s --user %s\" reverts this within ten minutes.\n",
-						d.ID, d.State, d.DecidedAt.UTC().Format(time.RFC3339Nano), s.User)
-				}
-				return err
-			})
+				return p.ReportSuccess(err, "Reply %d is %s; \"cloudburst replies undo %s --user %s\" reverts this within ten minutes.\n",
+					d.ID, d.State, d.DecidedAt.UTC().Format(time.RFC3339Nano), s.User)
+			})(c, args)
 		},
 	})
 	ofWriter(c, &user)
@@ -113,13 +104,9 @@ decides prints the time.`,
 			if err != nil {
 				return shell.Usagef("invalid time %q: it must be as the decision printed it, such as 2026-11-28T21:00:00.5Z", args[0])
 			}
-			return p.onReplies(c, user, func(ctx context.Context, s client.Conversation) error {
-				err := s.Undo(ctx, at)
-				if err == nil {
-					_, err = fmt.Fprintln(p.Out, "The decision is reverted.")
-				}
-				return err
-			})
+			return p.withReplies(&user, func(ctx context.Context, s client.Conversation, _ []string) error {
+				return p.ReportSuccess(s.Undo(ctx, at), "The decision is reverted.\n")
+			})(c, args)
 		},
 	})
 	ofWriter(c, &user)
@@ -132,17 +119,11 @@ func (p *commands) repliesRules() *cobra.Command {
 		Use: "rules", Short: "List trusted and blocked authors and hosts",
 		Long: `Lists trusted and blocked authors and hosts, the newest first. The author * means everyone on the host.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.onReplies(c, user, func(ctx context.Context, s client.Conversation) error {
-				rules, err := s.Rules(ctx)
-				if err != nil {
-					return err
-				}
-				return shell.PrintList(p.Out, shell.Each(rules), false, []string{"VERDICT", "HOST", "AUTHOR", "NAME", "SINCE"}, func(r *client.ReplyRule) []string {
-					return []string{r.Verdict, r.Host, r.Author, r.Name, shell.FormatTime(&r.At)}
-				})
+		RunE: p.withReplies(&user, func(ctx context.Context, s client.Conversation, _ []string) error {
+			return shell.PrintList(p.Out, shell.Each(s.Rules(ctx)), false, []string{"VERDICT", "HOST", "AUTHOR", "NAME", "SINCE"}, func(r *client.ReplyRule) []string {
+				return []string{r.Verdict, r.Host, r.Author, r.Name, shell.FormatTime(&r.At)}
 			})
-		},
+		}),
 	})
 	ofWriter(c, &user)
 	return c
@@ -155,15 +136,9 @@ func (p *commands) repliesForget() *cobra.Command {
 		Long: `Deletes the rule about an author, or about everyone on a host if no author is given.
 Replies keep their state; later ones wait again.`,
 		Args: shell.Between(1, 2, "a HOST and an AUTHOR, see \"replies rules\""),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.onReplies(c, user, func(ctx context.Context, s client.Conversation) error {
-				err := s.DeleteRule(ctx, args[0], append(args, "*")[1])
-				if err == nil {
-					_, err = fmt.Fprintln(p.Out, "The rule is deleted.")
-				}
-				return err
-			})
-		},
+		RunE: p.withReplies(&user, func(ctx context.Context, s client.Conversation, args []string) error {
+			return p.ReportSuccess(s.DeleteRule(ctx, args[0], append(args, "*")[1]), "The rule is deleted.\n")
+		}),
 	})
 	ofWriter(c, &user)
 	return c
@@ -186,13 +161,11 @@ time of the next attempt. The states:
 
 --json prints one object per line: ` + sentFields + `.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.onReplies(c, user, func(ctx context.Context, s client.Conversation) error {
-				return shell.PrintList(p.Out, s.Sent(ctx, post, limit), asJSON, []string{"POST", "TARGET", "STATE", "LAST", "ANSWER", "NEXT"}, func(o *client.SentWebmention) []string {
-					return []string{decimal(o.Post), o.Target, o.State, shell.FormatTime(o.LastAt), o.Answer, shell.FormatTime(o.NextAt)}
-				})
+		RunE: p.withReplies(&user, func(ctx context.Context, s client.Conversation, _ []string) error {
+			return shell.PrintList(p.Out, s.Sent(ctx, post, limit), asJSON, []string{"POST", "TARGET", "STATE", "LAST", "ANSWER", "NEXT"}, func(o *client.SentWebmention) []string {
+				return []string{decimal(o.Post), o.Target, o.State, shell.FormatTime(o.LastAt), o.Answer, shell.FormatTime(o.NextAt)}
 			})
-		},
+		}),
 	})
 	ofWriter(c, &user)
 	c.Flags().Int64Var(&post, "post", 0, "only webmentions of the post with this `number`")
@@ -208,25 +181,20 @@ func (p *commands) repliesSettings() *cobra.Command {
 		Long: `Shows whether a user receives and sends webmentions, after the changes that the flags request.
 The settings webmention.receive and webmention.send of the server can turn both off for all users.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.onReplies(c, user, func(ctx context.Context, s client.Conversation) error {
-				now, err := s.Settings(ctx)
-				if err == nil && receive+send != "" {
-					if receive != "" {
-						now.Receive = receive == "on"
-					}
-					if send != "" {
-						now.Send = send == "on"
-					}
-					now, err = s.SetSettings(ctx, now)
+		RunE: p.withReplies(&user, func(ctx context.Context, s client.Conversation, _ []string) error {
+			now, err := s.Settings(ctx)
+			if err == nil && receive+send != "" {
+				if receive != "" {
+					now.Receive = receive == "on"
 				}
-				if err == nil {
-					word := map[bool]string{true: "on", false: "off"}
-					_, err = fmt.Fprintf(p.Out, "receive  %s\nsend     %s\n", word[now.Receive], word[now.Send])
+				if send != "" {
+					now.Send = send == "on"
 				}
-				return err
-			})
-		},
+				now, err = s.SetSettings(ctx, now)
+			}
+			word := map[bool]string{true: "on", false: "off"}
+			return p.ReportSuccess(err, "receive  %s\nsend     %s\n", word[now.Receive], word[now.Send])
+		}),
 	})
 	ofWriter(c, &user)
 	shell.ChoiceFlag(c, &receive, "receive", "receive webmentions", "on", "off")

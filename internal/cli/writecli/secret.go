@@ -38,19 +38,14 @@ secret is printed only this once. READER is the user's name for the reader.
 address, name, password.`,
 		Example: "  cloudburst feed secret add --user alice \"Bob's phone\"",
 		Args:    shell.Between(1, 1, "the name of one READER"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := w.check(c); err != nil {
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			secret, err := client.Groups{Client: s.Client, User: w.user}.NewSecret(ctx, group, args[0])
+			if err != nil {
 				return err
 			}
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				secret, err := client.Groups{Client: s.Client, User: w.user}.NewSecret(ctx, group, args[0])
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(p.Err, "Secret %s for %s; it is shown only once:\n", secret.Selector, shell.Clean(secret.Reader))
-				return p.printWays(secret, asJSON)
-			})
-		},
+			fmt.Fprintf(p.Err, "Secret %s for %s; it is shown only once:\n", secret.Selector, shell.Clean(secret.Reader))
+			return p.printWays(secret, asJSON)
+		}),
 	})
 	w.userFlag(c)
 	c.Flags().StringVar(&group, "group", "", "`slug` of the group; without it, the default group private")
@@ -82,28 +77,16 @@ func (p *commands) secretList() *cobra.Command {
 		Short: "List the secrets of private feeds",
 		Long:  "Lists the secrets of the private feeds of a user's groups, without URLs and passwords.\n\n--json prints one object per line: " + secretFields + ".",
 		Args:  shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := w.check(c); err != nil {
-				return err
-			}
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				list, err := s.Secrets(ctx, w.user)
-				if err != nil {
-					return err
-				}
-				return p.printSecrets(list, asJSON)
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			list := shell.Each(s.Secrets(ctx, w.user))
+			return shell.PrintList(p.Out, list, asJSON, []string{"SELECTOR", "GROUP", "READER", "CREATED", "USED"}, func(s *client.Secret) []string {
+				return []string{s.Selector, s.Group, s.Reader, shell.FormatTime(&s.CreatedAt), shell.FormatTime(s.UsedAt)}
 			})
-		},
+		}),
 	})
 	w.userFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return c
-}
-
-func (p *commands) printSecrets(list []client.Secret, asJSON bool) error {
-	return shell.PrintList(p.Out, shell.Each(list), asJSON, []string{"SELECTOR", "GROUP", "READER", "CREATED", "USED"}, func(s *client.Secret) []string {
-		return []string{s.Selector, s.Group, s.Reader, shell.FormatTime(&s.CreatedAt), shell.FormatTime(s.UsedAt)}
-	})
 }
 
 func (p *commands) secretRevoke() *cobra.Command {
@@ -113,18 +96,9 @@ func (p *commands) secretRevoke() *cobra.Command {
 		Short: "Revoke a secret",
 		Long:  "Revokes a secret: it no longer opens the feed. \"feed secret list\" prints the selectors.",
 		Args:  shell.Between(1, 1, "the SELECTOR of one secret"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := w.check(c); err != nil {
-				return err
-			}
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				if err := s.RevokeSecret(ctx, w.user, args[0]); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintf(p.Out, "Secret %s is revoked.\n", args[0])
-				return err
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			return p.ReportSuccess(s.RevokeSecret(ctx, w.user, args[0]), "Secret %s is revoked.\n", args[0])
+		}),
 	})
 	w.userFlag(c)
 	return c

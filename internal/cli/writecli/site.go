@@ -73,11 +73,7 @@ func (p siteCommands) sitePages() *cobra.Command {
 		Short: "List the pages of a user that are not posts",
 		Args:  shell.Between(0, 0, ""),
 		RunE: p.forWriter(&user, func(ctx context.Context, s *shell.Connection, name string, _ []string) error {
-			list, err := siteOf(s, name).Pages(ctx)
-			if err != nil {
-				return err
-			}
-			return shell.PrintList(p.Out, shell.Each(list), false, []string{"PAGE", "TITLE"}, func(one *client.Page) []string {
+			return shell.PrintList(p.Out, shell.Each(siteOf(s, name).Pages(ctx)), false, []string{"PAGE", "TITLE"}, func(one *client.Page) []string {
 				return []string{one.Slug, one.Title}
 			})
 		}),
@@ -146,15 +142,10 @@ func (p siteCommands) siteDelete() *cobra.Command {
 		Use:   "delete NAME",
 		Short: "Delete a page of a user",
 		Args:  shell.Between(1, 1, "the name of a page"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				name, err := writer(ctx, s, user)
-				if err == nil {
-					_, err = siteOf(s, name).DeletePage(ctx, args[0])
-				}
-				return err
-			})
-		},
+		RunE: p.forWriter(&user, func(ctx context.Context, s *shell.Connection, name string, args []string) error {
+			_, err := siteOf(s, name).DeletePage(ctx, args[0])
+			return err
+		}),
 	})
 	ofWriter(c, &user)
 	return c

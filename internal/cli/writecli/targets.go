@@ -2,7 +2,6 @@ package writecli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -35,9 +34,9 @@ Works on the running server, or on the data folder when none runs.
 
 --json prints one object per line: ` + targetFields + `.`,
 		Args: shell.Between(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error { return p.listTargets(ctx, s, q, asJSON) })
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, _ []string) error {
+			return p.listTargets(ctx, s, q, asJSON)
+		}),
 	})
 	c.Flags().StringVar(&q.User, "user", "", "only targets of the feed of the user with this `name`")
 	c.Flags().BoolVar(&q.Pending, "owing", false, "only targets with a pending ping")
@@ -60,14 +59,9 @@ func (p *commands) targetsRetry() *cobra.Command {
 		Long: `Sends all pending pings now, including those in the state given-up, or only the pings
 to the target with this URL. If no server is running, it sends them at its next start.`,
 		Args: shell.Between(0, 1, "the URL of one target, or nothing"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				n, err := s.RetryPingTargets(ctx, append(args, "")[0])
-				if err == nil {
-					_, err = fmt.Fprintf(p.Out, "%s will be pinged now.\n", text.Plural(n, "target"))
-				}
-				return err
-			})
-		},
+		RunE: p.OnServer(func(ctx context.Context, s *shell.Connection, args []string) error {
+			n, err := s.RetryPingTargets(ctx, append(args, "")[0])
+			return p.ReportSuccess(err, "%s will be pinged now.\n", text.Plural(n, "target"))
+		}),
 	})
 }

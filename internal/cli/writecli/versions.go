@@ -31,18 +31,7 @@ At most 50 versions of a post are kept.
 		Args: shell.Between(1, 1, "the NUMBER of one post, see \"posts list\""),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.onVersions(c, user, args[0], func(ctx context.Context, v client.Versions) error {
-				all, err := v.List(ctx)
-				if err != nil {
-					return err
-				}
-				list := func(yield func(client.PostVersion, error) bool) {
-					for _, one := range all {
-						if !yield(one, nil) {
-							return
-						}
-					}
-				}
-				return shell.PrintList(p.Out, list, asJSON, []string{"VERSION", "SAVED", "STATE", "TEXT"}, func(v *client.PostVersion) []string {
+				return shell.PrintList(p.Out, shell.Each(v.List(ctx)), asJSON, []string{"VERSION", "SAVED", "STATE", "TEXT"}, func(v *client.PostVersion) []string {
 					return []string{decimal(v.Number), shell.FormatTime(&v.SavedAt), v.State, shell.Clip(strings.Join(strings.Fields(v.Title+" "+v.Source), " "), 60)}
 				})
 			})
@@ -85,17 +74,13 @@ a draft with an unpublished change. The replaced text becomes an earlier version
 
 // onVersions calls do with the earlier versions of the post that number identifies.
 func (p versionCommands) onVersions(c *cobra.Command, user, number string, do func(ctx context.Context, v client.Versions) error) error {
-	id, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || id <= 0 {
-		return shell.Usagef("invalid post number %q: \"cloudburst posts list\" prints the numbers", number)
+	id, err := postNumber(number)
+	if err != nil {
+		return err
 	}
-	return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-		name, err := writer(ctx, s, user)
-		if err != nil {
-			return err
-		}
+	return p.forWriter(&user, func(ctx context.Context, s *shell.Connection, name string, _ []string) error {
 		return do(ctx, client.Versions{Client: s.Client, User: name, Post: id})
-	})
+	})(c, nil)
 }
 
 func (p versionCommands) rules() *cobra.Command {
