@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -134,9 +135,7 @@ func sameAddress(x, y string) bool {
 			return s
 		}
 		u.Fragment, u.Host = "", strings.ToLower(u.Host)
-		if u.Path == "" {
-			u.Path = "/"
-		}
+		u.Path = cmp.Or(u.Path, "/")
 		return u.String()
 	}
 	return norm(x) == norm(y)

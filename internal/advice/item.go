@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -190,9 +191,7 @@ func scanHTML(s string) (active, relative, insecure string) {
 		name, rest, _ := strings.Cut(tag, " ")
 		switch strings.ToLower(strings.TrimRight(name, "/\t\r\n")) {
 		case "script", "iframe", "object", "embed", "form", "applet", "frameset":
-			if active == "" {
-				active = "<" + tag + ">"
-			}
+			active = cmp.Or(active, "<"+tag+">")
 		case "a", "area":
 			if v := attrOf(rest, "href"); relative == "" && isRelative(v) {
 				relative = v

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -49,10 +50,7 @@ func (a *answer) page() bool {
 
 // outcome describes the response in a few words.
 func (a *answer) outcome() string {
-	if a.failure != "" {
-		return a.failure
-	}
-	return statusText(a.status)
+	return cmp.Or(a.failure, statusText(a.status))
 }
 
 func statusText(status int) string {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -92,10 +93,7 @@ const (
 // long as the watch, so that it expires soon even if unsubscribing fails.
 func (w *watching) subscribe(ctx context.Context, hub string, c callback) (end func(context.Context)) {
 	x := w.x
-	host := c.host
-	if host == "" {
-		host = "127.0.0.1"
-	}
+	host := cmp.Or(c.host, "127.0.0.1")
 	s := websub.Subscription{
 		Callback: "http://" + net.JoinHostPort(host, strconv.Itoa(c.port)) + "/websub/" + c.token,
 		Topic:    x.topic(), Lease: max(x.d.Watch+time.Minute, websub.MinLease).Truncate(time.Second),

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -29,9 +30,7 @@ func (x *exam) items(context.Context) bool {
 		}
 		if seen[it.ID] {
 			twice++
-			if first == "" {
-				first = it.ID
-			}
+			first = cmp.Or(first, it.ID)
 		}
 		seen[it.ID] = true
 		if it.Link == "" {

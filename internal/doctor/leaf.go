@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,12 +83,7 @@ func jsonLeaves(out []leaf, path string, v any) []leaf {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			out = jsonLeaves(out, strings.TrimPrefix(path+"/"+name, "/"), v[name])
 		}
 		return out

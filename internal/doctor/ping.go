@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,10 +102,7 @@ func (x *exam) late(begun time.Time) string {
 
 // topic returns the URL that WebSub subscribers subscribe to.
 func (x *exam) topic() string {
-	if x.links.topic != "" {
-		return x.links.topic
-	}
-	return x.first.url
+	return cmp.Or(x.links.topic, x.first.url)
 }
 
 // publish pings a WebSub hub with the topic of its subscribers.

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -119,10 +120,7 @@ func (x *exam) agree() {
 func (x *exam) self(ctx context.Context) {
 	l := &x.links
 	const id = "websub-self"
-	self := l.headSelf
-	if self == "" {
-		self = l.bodySelf
-	}
+	self := cmp.Or(l.headSelf, l.bodySelf)
 	fix := "Name the URL of the feed, in the feed and in the header:\n" + x.selfLink(x.feed) + "\n" + x.linkHeader()
 	switch {
 	case self == "":

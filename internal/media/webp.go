@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"encoding/binary"
 	"io"
 )
@@ -101,9 +102,7 @@ func (w *webpWalk) chunk(typ string, at, body, next int64) error {
 		if err != nil {
 			return err
 		}
-		if w.orient == 0 {
-			w.orient = orientation(exif)
-		}
+		w.orient = cmp.Or(w.orient, orientation(exif))
 		return nil
 	case "ALPH", "ANIM", "ICCP":
 	default:

@@ -2,6 +2,7 @@ package readercheck
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -182,16 +183,12 @@ type countingWriter struct {
 }
 
 func (c *countingWriter) WriteHeader(status int) {
-	if c.status == 0 {
-		c.status = status
-	}
+	c.status = cmp.Or(c.status, status)
 	c.ResponseWriter.WriteHeader(status)
 }
 
 func (c *countingWriter) Write(b []byte) (int, error) {
-	if c.status == 0 {
-		c.status = http.StatusOK
-	}
+	c.status = cmp.Or(c.status, http.StatusOK)
 	n, err := c.ResponseWriter.Write(b)
 	c.written += int64(n)
 	return n, err

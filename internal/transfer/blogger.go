@@ -3,6 +3,7 @@ package transfer
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -150,10 +151,7 @@ func (s *blogger) post(e *wxrElement) *foreignPost {
 	if p.Omit != "" {
 		return p
 	}
-	old := e.alternate()
-	if old == "" {
-		old = strings.TrimSpace(e.atom("filename"))
-	}
+	old := cmp.Or(e.alternate(), strings.TrimSpace(e.atom("filename")))
 	p.identify(s.kind(), id, webURL(old))
 	p.GUID = id // the feed of the blog has the same GUID
 	if webURL(old) == "" && strings.HasPrefix(old, "/") {
@@ -172,7 +170,7 @@ func (s *blogger) post(e *wxrElement) *foreignPost {
 	case status == "SCHEDULED" && p.State == author.Published:
 		p.State, p.DueAt, p.PublishedAt, p.GUID, p.Old = author.Scheduled, p.PublishedAt, time.Time{}, "", nil
 	}
-	p.Title = clip(strings.Join(strings.Fields(unescape(e.atom("title"))), " "), 290)
+	p.Title = clip(oneLine(unescape(e.atom("title"))), 290)
 	p.Source, p.Format = e.atom("content"), author.HTML
 	for i := range e.Elements {
 		if c := &e.Elements[i]; c.XMLName.Local == "category" && c.attr("scheme") != "http://schemas.google.com/g/2005#kind" {

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -54,41 +55,28 @@ func (t *Transfer) Export(ctx context.Context, user string, w io.Writer, progres
 	if err != nil {
 		return a.manifest, err
 	}
-	err = a.entry(nameReadme, zip.Deflate, func() error {
-		_, err := fmt.Fprintf(a, readme, user, originOrDefault(t.origin()), a.manifest.ExportedAt.Format("2 January 2006, 15:04 MST"))
-		return err
-	})
-	if err == nil {
-		profile := writer.Profile
-		profile.Page.Draft = nil
-		err = a.json(nameProfile, profile)
+	profile := writer.Profile
+	profile.Page.Draft = nil
+	for _, step := range []func() error{
+		func() error {
+			about := fmt.Sprintf(readme, user, cmp.Or(t.origin(), "an unknown server"), a.manifest.ExportedAt.Format("2 January 2006, 15:04 MST"))
+			return a.text(nameReadme, about)
+		},
+		func() error { return a.json(nameProfile, profile) },
+		func() error { return t.exportSite(ctx, a, writer) },
+		func() error {
+			return a.entry(namePosts, zip.Deflate, func() error { return t.exportPosts(ctx, a, writer, progress) })
+		},
+		func() error { return t.exportFiles(ctx, a, user, progress) },
+		func() error { return t.exportFeeds(ctx, a, writer, progress) },
+		func() error { return a.json(nameManifest, a.manifest) },
+		a.zip.Close,
+	} {
+		if err := step(); err != nil {
+			return a.manifest, err
+		}
 	}
-	if err == nil {
-		err = t.exportSite(ctx, a, writer)
-	}
-	if err == nil {
-		err = a.entry(namePosts, zip.Deflate, func() error { return t.exportPosts(ctx, a, writer, progress) })
-	}
-	if err == nil {
-		err = t.exportFiles(ctx, a, user, progress)
-	}
-	if err == nil {
-		err = t.exportFeeds(ctx, a, writer, progress)
-	}
-	if err == nil {
-		err = a.json(nameManifest, a.manifest)
-	}
-	if err == nil {
-		err = a.zip.Close()
-	}
-	return a.manifest, err
-}
-
-func originOrDefault(origin string) string {
-	if origin == "" {
-		return "an unknown server"
-	}
-	return origin
+	return a.manifest, nil
 }
 
 // entry writes one entry with write and adds it to the manifest.
@@ -121,6 +109,13 @@ func (a *archive) json(name string, v any) error {
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		return enc.Encode(v)
+	})
+}
+
+func (a *archive) text(name, text string) error {
+	return a.entry(name, zip.Deflate, func() error {
+		_, err := io.WriteString(a, text)
+		return err
 	})
 }
 
@@ -189,8 +184,5 @@ func (t *Transfer) exportFiles(ctx context.Context, a *archive, user string, pro
 	if err != nil {
 		return err
 	}
-	return a.entry(nameFiles, zip.Deflate, func() error {
-		_, err := io.WriteString(a, list.String())
-		return err
-	})
+	return a.text(nameFiles, list.String())
 }

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -253,9 +254,7 @@ func (im *foreignImport) attach(ctx context.Context, p *foreignPost) error {
 			return err
 		}
 		if f.Mark != "" {
-			if to == "" {
-				to = f.Original
-			}
+			to = cmp.Or(to, f.Original)
 			p.Source = strings.ReplaceAll(p.Source, f.Mark, to)
 			continue
 		}

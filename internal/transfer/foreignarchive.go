@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"bufio"
 	"compress/gzip"
 	"context"
@@ -10,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path"
 	"slices"
@@ -43,14 +41,9 @@ type archived struct {
 // listZIP lists the files of a ZIP archive. It rejects names that lead out of the archive and sizes
 // that are implausible.
 func listZIP(r io.ReaderAt, size int64) (*foreignArchive, error) {
-	directory := &limitedReaderAt{r: r, left: maxListing}
-	z, err := zip.NewReader(directory, size)
-	if errors.Is(err, errDirectory) {
-		return nil, damaged("the archive has too many entries; at most %d are accepted", maxEntries)
-	}
-	directory.left = math.MaxInt64
+	z, err := openZIP(r, size)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "Nothing was imported: the file starts like a ZIP archive but is damaged or incomplete.")
+		return nil, err
 	}
 	a := &foreignArchive{byName: map[string]archived{}}
 	var total uint64

@@ -48,14 +48,9 @@ func damaged(format string, args ...any) error {
 // openArchive verifies an archive before any of its content is used: no name leads out of the
 // archive, no entry is larger than the manifest declares, and every checksum matches.
 func openArchive(ctx context.Context, r io.ReaderAt, size int64, progress Progress) (*verifiedArchive, error) {
-	directory := &limitedReaderAt{r: r, left: maxListing}
-	z, err := zip.NewReader(directory, size)
-	if errors.Is(err, errDirectory) {
-		return nil, damaged("the archive has too many entries; at most %d are accepted", maxEntries)
-	}
-	directory.left = math.MaxInt64
+	z, err := openZIP(r, size)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "Nothing was imported: the file starts like a ZIP archive but is damaged or incomplete.")
+		return nil, err
 	}
 	if len(z.File) > maxEntries {
 		return nil, damaged("the archive has %d entries; at most %d are accepted", len(z.File), maxEntries)
@@ -78,6 +73,20 @@ func openArchive(ctx context.Context, r io.ReaderAt, size int64, progress Progre
 		return nil, err
 	}
 	return o, o.check(ctx, size, progress)
+}
+
+// openZIP reads the directory of a ZIP archive.
+func openZIP(r io.ReaderAt, size int64) (*zip.Reader, error) {
+	directory := &limitedReaderAt{r: r, left: maxListing}
+	z, err := zip.NewReader(directory, size)
+	if errors.Is(err, errDirectory) {
+		return nil, damaged("the archive has too many entries; at most %d are accepted", maxEntries)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "Nothing was imported: the file starts like a ZIP archive but is damaged or incomplete.")
+	}
+	directory.left = math.MaxInt64
+	return z, nil
 }
 
 var errDirectory = errors.New("the list of entries is too long")

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,13 +93,11 @@ func (m *markdownFolder) post(name string, b []byte) *foreignPost {
 	p := &foreignPost{}
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	if base == "_index" {
-		p.Omit = omitSection
-		return p
+		return &foreignPost{Omit: omitSection}
 	}
 	front, body, err := frontMatter(bytes.TrimPrefix(b, []byte("\ufeff")))
 	if err != nil {
-		p.Omit = omitFront
-		return p
+		return &foreignPost{Omit: omitFront}
 	}
 	rel := strings.TrimPrefix(name, m.root)
 	p.identify(m.kind(), rel, "")
@@ -112,11 +111,8 @@ func (m *markdownFolder) post(name string, b []byte) *foreignPost {
 			day, base = g[1], g[2]
 		}
 	}
-	p.Slug = front.text("slug")
-	if p.Slug == "" {
-		p.Slug = base
-	}
-	p.date(firstOf(front.text("date", "publishdate", "published_at", "created"), day), front.text("lastmod", "updated", "modified", "last_modified_at"))
+	p.Slug = cmp.Or(front.text("slug"), base)
+	p.date(cmp.Or(front.text("date", "publishdate", "published_at", "created"), day), front.text("lastmod", "updated", "modified", "last_modified_at"))
 	if front.yes("draft") || front.no("published") || strings.HasPrefix(rel, "_drafts/") || strings.Contains(rel, "/_drafts/") || front.text("status") == "draft" {
 		p.draft()
 		p.Note = ""
@@ -124,7 +120,7 @@ func (m *markdownFolder) post(name string, b []byte) *foreignPost {
 	if p.State == author.Published {
 		p.Old = front.addresses()
 	}
-	p.Title = clip(strings.Join(strings.Fields(front.text("title")), " "), 290)
+	p.Title = clip(oneLine(front.text("title")), 290)
 	p.Language = front.text("language", "lang")
 	for _, key := range []string{"categories", "category", "tags", "tag", "keywords"} {
 		for _, label := range front.labels(key, inJekyll.MatchString(name)) {
@@ -157,15 +153,6 @@ func (m *markdownFolder) cover(p *foreignPost, front matter, find func(string) s
 	}
 }
 
-func firstOf(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
 // markdownFigure converts Hugo's shortcode for an image to Markdown.
 func markdownFigure(s string) string {
 	values := map[string]string{}
@@ -175,7 +162,7 @@ func markdownFigure(s string) string {
 	if values["src"] == "" {
 		return ""
 	}
-	alt := strings.NewReplacer("[", "(", "]", ")").Replace(firstOf(values["alt"], values["caption"], values["title"]))
+	alt := strings.NewReplacer("[", "(", "]", ")").Replace(cmp.Or(values["alt"], values["caption"], values["title"]))
 	return fmt.Sprintf("![%s](<%s>)", alt, values["src"])
 }
 
@@ -246,20 +233,11 @@ func textOf(v any) string {
 	case time.Time:
 		return v.Format(time.RFC3339)
 	case map[string]any:
-		return textOf(firstValue(v["src"], v["image"], v["url"]))
+		return textOf(cmp.Or(v["src"], v["image"], v["url"]))
 	case []any:
 		return ""
 	}
 	return fmt.Sprint(v)
-}
-
-func firstValue(all ...any) any {
-	for _, v := range all {
-		if v != nil {
-			return v
-		}
-	}
-	return nil
 }
 
 // list returns a value as a list. It splits a string at commas.

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -110,7 +111,7 @@ func openMastodon(a *foreignArchive) source {
 func (m *mastodon) kind() string { return "mastodon" }
 
 func (m *mastodon) profile() author.Profile {
-	return author.Profile{Name: clip(m.actor.Name, 100), Blurb: clip(strings.Join(strings.Fields(sanitize.Text(m.actor.Summary)), " "), 300), Link: webURL(m.actor.URL)}
+	return author.Profile{Name: clip(m.actor.Name, 100), Blurb: clip(oneLine(sanitize.Text(m.actor.Summary)), 300), Link: webURL(m.actor.URL)}
 }
 
 func (m *mastodon) posts(ctx context.Context, each func(*foreignPost) error) error {
@@ -130,14 +131,10 @@ func (m *mastodon) post(v *mastodonActivity) *foreignPost {
 	}
 	var n mastodonNote
 	if v.Type != "Create" || json.Unmarshal(v.Object, &n) != nil || n.ID == "" {
-		p.Omit = omitInvalid
-		return p
+		return &foreignPost{Omit: omitInvalid}
 	}
 	p.ID = path.Base(n.ID)
-	old := webURL(n.URL)
-	if old == "" {
-		old = webURL(n.ID)
-	}
+	old := cmp.Or(webURL(n.URL), webURL(n.ID))
 	p.identify(m.kind(), n.ID, old)
 	p.Slug = p.ID
 	if n.InReplyTo != "" {
@@ -152,7 +149,7 @@ func (m *mastodon) post(v *mastodonActivity) *foreignPost {
 		return p
 	}
 	p.date(n.Published, n.Updated)
-	p.Title, p.Format = clip(strings.Join(strings.Fields(n.Summary), " "), 290), author.HTML
+	p.Title, p.Format = clip(oneLine(n.Summary), 290), author.HTML
 	p.Source = n.Content + mastodonPoll(&n)
 	if len(n.ContentMap) == 1 {
 		for p.Language = range n.ContentMap {
@@ -257,7 +254,7 @@ func (p *foreignPost) boost(at string) {
 
 // label adds a category.
 func (p *foreignPost) label(s string) {
-	if s = clip(strings.Join(strings.Fields(s), " "), 90); s != "" && !slices.Contains(p.Categories, s) {
+	if s = clip(oneLine(s), 90); s != "" && !slices.Contains(p.Categories, s) {
 		p.Categories = append(p.Categories, s)
 	}
 }

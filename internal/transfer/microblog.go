@@ -66,8 +66,7 @@ func (s *blogArchive) post(v *blogItem) *foreignPost {
 	p := &foreignPost{}
 	id, _ := v.ID.(string)
 	if id = cmp.Or(id, v.URL); id == "" {
-		p.Omit = omitInvalid
-		return p
+		return &foreignPost{Omit: omitInvalid}
 	}
 	p.identify(s.kind(), id, webURL(v.URL))
 	p.date(v.Published, v.Modified)
@@ -75,7 +74,7 @@ func (s *blogArchive) post(v *blogItem) *foreignPost {
 		p.draft()
 		p.Note = ""
 	}
-	p.Title, p.Language = clip(strings.Join(strings.Fields(v.Title), " "), 290), v.Language
+	p.Title, p.Language = clip(oneLine(v.Title), 290), v.Language
 	p.Slug = strings.TrimSuffix(path.Base(urlPath(v.URL)), path.Ext(urlPath(v.URL)))
 	for _, tag := range v.Tags {
 		p.label(tag)

@@ -62,10 +62,7 @@ func (t *Transfer) exportSite(ctx context.Context, a *archive, w author.Writer) 
 	if err != nil || style == "" {
 		return err
 	}
-	return a.entry(nameStyle, zip.Deflate, func() error {
-		_, err := io.WriteString(a, style+"\n")
-		return err
-	})
+	return a.text(nameStyle, style+"\n")
 }
 
 func (t *Transfer) exportPages(ctx context.Context, a *archive, pages []author.Page) error {

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -168,10 +169,7 @@ func (t *twitter) posts(ctx context.Context, each func(*foreignPost) error) erro
 
 func (t *twitter) post(w *tweet) *foreignPost {
 	p := &foreignPost{ID: w.ID}
-	name := t.name
-	if name == "" {
-		name = "i"
-	}
+	name := cmp.Or(t.name, "i")
 	p.identify(t.kind(), w.ID, "https://twitter.com/"+name+"/status/"+w.ID)
 	p.Slug = w.ID
 	p.date(w.CreatedAt, "")
@@ -192,19 +190,12 @@ func (t *twitter) post(w *tweet) *foreignPost {
 		default:
 			p.From = replyToPost
 			if w.ReplyTo != "" {
-				p.Reply = &author.Reply{URL: "https://twitter.com/" + nameOr(w.ReplyName, "i") + "/status/" + w.ReplyTo}
+				p.Reply = &author.Reply{URL: "https://twitter.com/" + cmp.Or(w.ReplyName, "i") + "/status/" + w.ReplyTo}
 			}
 		}
 	}
 	t.text(p, w)
 	return p
-}
-
-func nameOr(name, other string) string {
-	if name == "" {
-		return other
-	}
-	return name
 }
 
 // text converts the text of a tweet to HTML. It removes the short URLs of the tweet's media and

@@ -277,7 +277,7 @@ func (x *wxr) scan(e *wxrElement) error {
 
 // post converts an item, or returns the reason for leaving the item out.
 func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
-	title := clip(strings.Join(strings.Fields(unescape(e.get("title"))), " "), 290)
+	title := clip(oneLine(unescape(e.get("title"))), 290)
 	p = author.Post{GUID: strings.TrimSpace(e.get("guid")), Slug: slugOf(e.get("wp:post_name"))}
 	switch status := e.get("wp:status"); status {
 	case "publish", "":
@@ -287,7 +287,7 @@ func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 	case "draft", "pending", "private":
 		p.State = author.Draft
 	default:
-		return p, fmt.Sprintf("“%s” was left out: its status is %q.", titleOrDefault(title), clip(status, 40))
+		return p, fmt.Sprintf("“%s” was left out: its status is %q.", cmp.Or(title, "a post without title"), clip(status, 40))
 	}
 	if e.get("wp:post_password") != "" {
 		p.State = author.Draft // a post with a password is not public
@@ -364,7 +364,7 @@ func wxrCategories(e *wxrElement) (all []string) {
 		if domain != "category" && domain != "post_tag" && domain != "tag" && domain != "" || c.attr("nicename") == "uncategorized" {
 			continue
 		}
-		label := clip(strings.Join(strings.Fields(unescape(c.Text)), " "), 90)
+		label := clip(oneLine(unescape(c.Text)), 90)
 		if label != "" && !slices.Contains(all, label) {
 			all = append(all, label)
 		}
@@ -422,11 +422,4 @@ func slugOf(s string) string {
 		return plain
 	}
 	return ""
-}
-
-func titleOrDefault(title string) string {
-	if title == "" {
-		return "a post without title"
-	}
-	return title
 }

@@ -69,6 +69,9 @@ func wrapText(s string) string {
 	return "<p>" + strings.ReplaceAll(text, "\n", "<br>\n") + end + blocks
 }
 
+// oneLine returns s with single spaces instead of each run of white space.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 func unescape(s string) string { return strings.TrimSpace(html.UnescapeString(s)) }
 
 // webURL returns s without surrounding white space if s is an http or https URL, otherwise "".

@@ -13,9 +13,7 @@ import (
 // name. This was the original format of Google's server, and apps for The Old Reader use
 // it. Unlike the JSON format it has no continuation.
 func (c *call) atom() error {
-	if c.rest == "" {
-		c.rest = c.form.get("s")
-	}
+	c.rest = cmp.Or(c.rest, c.form.get("s"))
 	q, err := c.query(c.rest, defaultItems, MaxItems)
 	if err != nil {
 		return err

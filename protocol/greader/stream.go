@@ -1,6 +1,7 @@
 package greader
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -75,10 +76,7 @@ func (c *call) contents() error {
 	if err := c.jsonOnly(); err != nil {
 		return err
 	}
-	stream := c.rest
-	if stream == "" {
-		stream = c.form.get("s")
-	}
+	stream := cmp.Or(c.rest, c.form.get("s"))
 	q, err := c.query(stream, defaultItems, MaxItems)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package indieauth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -246,10 +247,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		e = &Error{Status: http.StatusInternalServerError, Code: ServerError, Description: "Something went wrong on this server; its log has the details."}
 	}
-	status := e.Status
-	if status == 0 {
-		status = http.StatusBadRequest
-	}
+	status := cmp.Or(e.Status, http.StatusBadRequest)
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}

@@ -1,6 +1,7 @@
 package metaweblog
 
 import (
+	"cmp"
 	"context"
 
 	"cloudburst/protocol/xmlrpc"
@@ -26,9 +27,7 @@ type Client struct {
 
 func (c *Client) call(ctx context.Context, method string, params ...any) (any, error) {
 	rpc := xmlrpc.Client{URL: c.URL, HTTP: c.HTTP, UserAgent: c.UserAgent, MaxBytes: c.MaxBytes}
-	if rpc.MaxBytes == 0 {
-		rpc.MaxBytes = maxAnswer
-	}
+	rpc.MaxBytes = cmp.Or(rpc.MaxBytes, maxAnswer)
 	return rpc.Call(ctx, method, params...)
 }
 

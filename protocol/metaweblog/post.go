@@ -1,6 +1,7 @@
 package metaweblog
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -123,7 +124,7 @@ func (c Category) postValue() map[string]any {
 func ParseCategories(v any) ([]Category, error) {
 	list, ok := v.([]any)
 	if byName, is := v.(map[string]any); is {
-		for _, name := range sorted(byName) {
+		for _, name := range slices.Sorted(maps.Keys(byName)) {
 			inner, is := byName[name].(map[string]any)
 			if !is {
 				return nil, responseError("a category is %s", kind(byName[name]))
@@ -155,15 +156,6 @@ func ParseCategories(v any) ([]Category, error) {
 		all = append(all, c)
 	}
 	return all, nil
-}
-
-func sorted(m map[string]any) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Value returns the struct of blogger.getUsersBlogs.

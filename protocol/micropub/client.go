@@ -2,6 +2,7 @@ package micropub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -180,10 +181,7 @@ func (c *Client) Upload(ctx context.Context, endpoint string, f *Upload) (string
 	go func() {
 		head := textproto.MIMEHeader{}
 		head.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": f.Name}))
-		kind := f.Type
-		if kind == "" {
-			kind = "application/octet-stream"
-		}
+		kind := cmp.Or(f.Type, "application/octet-stream")
 		head.Set("Content-Type", kind)
 		part, err := form.CreatePart(head)
 		if err == nil {

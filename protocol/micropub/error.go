@@ -1,6 +1,7 @@
 package micropub
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,10 +33,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Description != "" {
-		return e.Description
-	}
-	return fmt.Sprintf("micropub: the server answered %d %s", e.Status, e.Code)
+	return cmp.Or(e.Description, fmt.Sprintf("micropub: the server answered %d %s", e.Status, e.Code))
 }
 
 func invalid(format string, args ...any) *Error {
@@ -45,9 +43,7 @@ func invalid(format string, args ...any) *Error {
 // unauthorized returns the error for an invalid token. If description is empty, the request has no
 // token.
 func unauthorized(description string) *Error {
-	if description == "" {
-		description = "This needs a token: send it as Authorization: Bearer, or as the form field access_token."
-	}
+	description = cmp.Or(description, "This needs a token: send it as Authorization: Bearer, or as the form field access_token.")
 	return &Error{Status: http.StatusUnauthorized, Code: Unauthorized, Description: description}
 }
 

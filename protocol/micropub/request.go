@@ -374,10 +374,7 @@ func (r *Request) MarshalJSON() ([]byte, error) {
 	out := map[string]any{}
 	switch r.Action {
 	case Create, "":
-		kind := r.Type
-		if kind == "" {
-			kind = "h-entry"
-		}
+		kind := cmp.Or(r.Type, "h-entry")
 		all := Properties{}
 		for _, p := range []Properties{r.Properties, r.Commands} {
 			maps.Copy(all, p)

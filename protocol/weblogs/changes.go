@@ -1,6 +1,7 @@
 package weblogs
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -55,10 +56,7 @@ func (c *Changes) Append(dst []byte, unit time.Duration) []byte {
 // AppendHead appends the part before the rows. With it a long document is written in
 // pieces: AppendHead, [Weblog.Append] for each row, [AppendTail].
 func (c *Changes) AppendHead(dst []byte) []byte {
-	version := c.Version
-	if version == "" {
-		version = "2"
-	}
+	version := cmp.Or(c.Version, "2")
 	dst = append(dst, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<weblogUpdates version=\""...)
 	dst = appendAttr(dst, version)
 	dst = append(dst, `" updated="`...)

@@ -67,7 +67,7 @@ func (h *FormHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, err, form)
 		return
 	}
-	h.page(w, r, http.StatusOK, "Thanks", fmt.Sprintf("%s %s is listed among the changes.", ThanksForThePing, p.Title()), form)
+	h.page(w, r, http.StatusOK, "Thanks", fmt.Sprintf("Thanks for the ping. %s is listed among the changes.", p.Title()), form)
 }
 
 // refuse writes the page for an error.
@@ -109,9 +109,7 @@ func (h *FormHandler) page(w http.ResponseWriter, r *http.Request, status int, t
 // plainPage returns a page without external resources. URLs on it are not links, because unknown
 // clients choose them.
 func plainPage(title, text string, form url.Values) string {
-	if title == "" {
-		title = "Ping"
-	}
+	title = cmp.Or(title, "Ping")
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>%s</title>\n<h1>%[1]s</h1>\n", html.EscapeString(title))
 	if text != "" {

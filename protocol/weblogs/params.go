@@ -1,6 +1,7 @@
 package weblogs
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -98,10 +99,7 @@ func (p Ping) ExtendedParams() []any {
 
 // changed returns the changed page, or the home page if there is none.
 func (p Ping) changed() string {
-	if p.ChangesURL != "" {
-		return p.ChangesURL
-	}
-	return p.URL
+	return cmp.Or(p.ChangesURL, p.URL)
 }
 
 func checked(p Ping) (Ping, error) {

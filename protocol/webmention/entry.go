@@ -1,6 +1,7 @@
 package webmention
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -114,9 +115,7 @@ func (r entryReader) entry(root *html.Node) Entry {
 			name = textOf(n, MaxText)
 		}
 	}
-	if e.Text == "" {
-		e.Text = summary
-	}
+	e.Text = cmp.Or(e.Text, summary)
 	switch {
 	case e.Text == "":
 		e.Text = name

@@ -27,6 +27,7 @@
 package webmention
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -111,9 +112,7 @@ func normal(raw string) string {
 	case u.Scheme == "https":
 		u.Host = strings.TrimSuffix(u.Host, ":443")
 	}
-	if u.Path == "" {
-		u.Path = "/"
-	}
+	u.Path = cmp.Or(u.Path, "/")
 	return u.String()
 }
 
