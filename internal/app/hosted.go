@@ -270,7 +270,6 @@ func (a hosting) maintainHosted(ctx context.Context) {
 	defer tick.Stop()
 	again := pendingRetry
 	a.noteHosted(ctx, "rewrite feeds for the public URL", a.renewPosts(ctx))
-	a.indexPosts(ctx)
 	if b := a.bucket(); b != nil {
 		a.noteHosted(ctx, "media.bucket is not usable, so uploads fail", b.Check(ctx))
 	}

@@ -25,12 +25,17 @@ func (a hosting) newPosts(st store.Store) {
 	a.feeds.Views, a.feeds.FeedsOf, a.feeds.Group = a.posts, a.posts.FeedList, author.Groups{Posts: a.posts}.Group
 }
 
-// indexPosts makes changed posts searchable. If it fails, the posts become searchable after the
-// next change or start.
+// indexPosts makes changed posts searchable; a server does this in the background. If it fails, the
+// posts become searchable after the next change or start.
 func (a hosting) indexPosts(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	a.noteHosted(ctx, "index posts for the search", a.authorSite.Index(ctx))
+}
+
+// indexChanged makes posts searchable while the server runs.
+func (a hosting) indexChanged(ctx context.Context) {
+	a.authorSite.RunIndex(ctx, func(err error) { a.noteHosted(ctx, "index posts for the search", err) })
 }
 
 // writePages enables the pages for writing posts.

@@ -100,6 +100,7 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	group.Go(func() { a.testFeed.Run(hubCtx) })
 	group.Go(func() { a.followLists(hubCtx) })
 	group.Go(func() { hosting(a).maintainHosted(hubCtx) })
+	group.Go(func() { hosting(a).indexChanged(hubCtx) })
 	group.Go(func() { a.audience.Run(hubCtx) })
 	group.Go(func() { administering(a).followAdmin(hubCtx) })
 	group.Go(func() { a.watchSpace(hubCtx) })

@@ -3,6 +3,7 @@ package author
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -157,30 +158,30 @@ func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 //
 // spec:cloudburst#post-former-guids
 func KeepGUIDs(ctx context.Context, store PostStore, user string, f *feed.Feed, posts []Post) error {
+	former := map[int]string{}
 	for i := range posts {
-		former := f.Items[i].FormerID(f.Base)
-		if former == "" || former == posts[i].GUID {
-			continue
+		if id := f.Items[i].FormerID(f.Base); id != "" && id != posts[i].GUID {
+			former[i] = id
 		}
-		known, err := hasGUID(ctx, store, user, former) // rarely, so this is the only lookup of most items
-		if err == nil && known {
-			if known, err = hasGUID(ctx, store, user, posts[i].GUID); err == nil && !known {
-				posts[i].GUID = former
-			}
-		}
-		if err != nil {
-			return err
+	}
+	known, err := store.KnownGUIDs(ctx, user, slices.Collect(maps.Values(former)))
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	maps.DeleteFunc(former, func(_ int, id string) bool { return !known[id] })
+	var current []string
+	for i := range former {
+		current = append(current, posts[i].GUID)
+	}
+	if known, err = store.KnownGUIDs(ctx, user, current); err != nil {
+		return err
+	}
+	for i, id := range former {
+		if !known[posts[i].GUID] {
+			posts[i].GUID = id
 		}
 	}
 	return nil
-}
-
-func hasGUID(ctx context.Context, store PostStore, user, guid string) (bool, error) {
-	_, err := store.PostByKey(ctx, user, "", guid)
-	if fault.CodeOf(err) == fault.NotFound {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // hasMadeTitle reports whether the title of an item is only the beginning of its text. Package

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -156,6 +157,7 @@ func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 	}
 	w := p.writing(e.User, e.Via)
 	w.ID, w.Key, w.GUID, w.Renumber, w.Keep = e.ID, next.Key, e.GUID, converted, keepVersion(e.Automatic)
+	w.Mention = w.Mention && (was.ID != 0 || mayLink(&next.Content))
 	w.Change = func(now Post, found bool, _ *Post, wr Writer, free func(string) (string, error)) (*Post, *Post, error) {
 		if found {
 			return nil, nil, nil // a repeated request: the post already exists
@@ -170,6 +172,11 @@ func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 		return Post{}, err
 	}
 	return done.Post, nil
+}
+
+// mayLink reports whether a content may contain a link or a file. If not, its HTML has no attributes.
+func mayLink(c *Content) bool {
+	return c.Reply != nil || c.Link != "" || len(c.Outline) > 0 || strings.Contains(c.HTML, "=")
 }
 
 // load returns the post that an edit changes.
@@ -399,7 +406,7 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	done, err := p.Store.WritePost(ctx, w)
 	// Forget the cached feed also after an error, because the transaction may have been committed.
 	p.Feeds.cache.forget(w.User, Public)
-	notifyChanged(ctx, p.Changed)
+	defer notifyChanged(ctx, p.Changed)
 	if err != nil {
 		return Written{}, err
 	}

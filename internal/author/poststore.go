@@ -36,6 +36,8 @@ type PostReadStore interface {
 	// PostByKey returns a post by its Key, or by its GUID if guid is set. fault.NotFound: the post
 	// does not exist.
 	PostByKey(ctx context.Context, user, key, guid string) (Post, error)
+	// KnownGUIDs returns those of the GUIDs that posts of the user have, in any state.
+	KnownGUIDs(ctx context.Context, user string, guids []string) (map[string]bool, error)
 	// Posts lists posts; see [PostQuery].
 	Posts(ctx context.Context, q PostQuery) ([]Post, error)
 	// PostCounts returns the numbers of published posts by month (newest first) or by category (by

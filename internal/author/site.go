@@ -113,13 +113,15 @@ type SiteStore interface {
 }
 
 // Site manages the parts of an author's page other than posts: further pages, a theme with a
-// style sheet, and the search. Store, Posts and Now are required.
+// style sheet, and the search. Store, Posts and Now are required. Do not copy it.
 type Site struct {
 	Store SiteStore
 	Posts *Posts
 	Now   func() time.Time
 	// Changed is called after each change that visitors can see; nil: not called.
 	Changed func()
+
+	index indexing
 }
 
 func (s *Site) changed() {
@@ -287,21 +289,6 @@ func (s *Site) Pin(ctx context.Context, user string, id int64, via string) error
 	_, err := s.Posts.SetProfile(ctx, user, func(p *Profile) error { p.Page.Pinned = id; return nil }, via)
 	s.changed()
 	return err
-}
-
-// Search returns the newest published posts of a user that contain all words of a text.
-func (s *Site) Search(ctx context.Context, user, text string, limit int) ([]Post, error) {
-	return s.Store.SearchPosts(ctx, user, text, limit)
-}
-
-// Index updates the search index for all posts that have changed.
-func (s *Site) Index(ctx context.Context) error {
-	for {
-		n, err := s.Store.IndexPosts(ctx, 100)
-		if err != nil || n == 0 {
-			return err
-		}
-	}
 }
 
 func checkPageSettings(s *PageSettings) (err error) {

@@ -109,16 +109,21 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 	if err := n.announce(ctx, f); err != nil {
 		return err
 	}
-	_, later := n.Readers.ReceivePushAny(ctx, n.Addresses(f.User), "save")
+	received := make(chan error, 1)
+	go func() { // at the same time as the pings, because both wait for the disk
+		_, err := n.Readers.ReceivePushAny(ctx, n.Addresses(f.User), "save")
+		received <- err
+	}()
+	var later error
 	for _, u := range urls { // continue after an error, so that one URL does not delay the others
-		_, err := n.Hub.Ping(ctx, hub.Ping{URL: u, Via: "save", ReaderNotified: later == nil, OnlyThisURL: true})
+		_, err := n.Hub.Ping(ctx, hub.Ping{URL: u, Via: "save", ReaderNotified: true, OnlyThisURL: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			later = errors.Join(later, err) // only temporary errors are returned, so that the caller tries again
 		} else if err != nil {
 			n.Log.Warn("cannot notify subscribers of a saved feed", "url", u, "err", err)
 		}
 	}
-	later = errors.Join(later, n.notifyViews(ctx, f.User))
+	later = errors.Join(<-received, later, n.notifyViews(ctx, f.User))
 	if f.Notified == 0 { // only after the first version, because the author can unfollow the feed later
 		if err := n.FollowOwn(ctx, f.User); err != nil {
 			n.Log.Warn("cannot follow the author's own feed", "user", f.User, "err", err)

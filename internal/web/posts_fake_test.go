@@ -156,6 +156,16 @@ func (s *fakePostStore) PostByKey(_ context.Context, user, key, guid string) (au
 	return post, err
 }
 
+func (s *fakePostStore) KnownGUIDs(ctx context.Context, user string, guids []string) (map[string]bool, error) {
+	known := map[string]bool{}
+	for _, guid := range guids {
+		if _, err := s.PostByKey(ctx, user, "", guid); err == nil {
+			known[guid] = true
+		}
+	}
+	return known, nil
+}
+
 func (s *fakePostStore) Posts(_ context.Context, q author.PostQuery) ([]author.Post, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,6 +3,8 @@ package authorsql
 import (
 	"context"
 	"database/sql"
+	"slices"
+	"strings"
 	"time"
 
 	"cloudburst/internal/author"
@@ -35,7 +37,7 @@ func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, po
 		if err != nil || len(rows) == 0 {
 			return 0, err
 		}
-		slugs := &slugs{c: c, user: w.User, taken: map[string]bool{}, next: map[string]int{}}
+		slugs := &slugs{c: c, user: w.User, next: map[string]int{}}
 		if err := slugs.load(ctx, rows); err != nil {
 			return 0, err
 		}
@@ -87,22 +89,11 @@ func addPosts(ctx context.Context, c sqldb.Conn, w *writerRow, now time.Time, ro
 // unknownPosts returns the posts whose GUID neither the user's posts nor an earlier post in the
 // list has.
 func unknownPosts(ctx context.Context, c sqldb.Conn, user string, posts []postRow) ([]postRow, error) {
-	var guids [][]any
-	known := map[string]bool{}
-	for _, r := range posts {
-		if r.GUID != "" && !known[r.GUID] {
-			known[r.GUID] = true
-			guids = append(guids, []any{user, r.GUID})
-		}
+	guids := make([]string, len(posts))
+	for i := range posts {
+		guids[i] = posts[i].GUID
 	}
-	clear(known)
-	err := c.BulkQuery(ctx, `rows(owner t, guid t) SELECT p.guid FROM post AS p {AND ROWS} WHERE p.owner = :owner AND p.guid = :guid AND p.guid <> ''`,
-		func(rows *sql.Rows) error {
-			var guid string
-			err := rows.Scan(&guid)
-			known[guid] = true
-			return err
-		}, guids)
+	known, err := knownTexts(ctx, c, "guid", user, guids)
 	var unknown []postRow
 	for _, r := range posts {
 		if r.GUID != "" && known[r.GUID] {
@@ -112,4 +103,56 @@ func unknownPosts(ctx context.Context, c sqldb.Conn, user string, posts []postRo
 		unknown = append(unknown, r)
 	}
 	return unknown, err
+}
+
+// KnownGUIDs implements author.PostStore.
+func (s *postStore) KnownGUIDs(ctx context.Context, user string, guids []string) (map[string]bool, error) {
+	clean := make([]string, len(guids))
+	for i, guid := range guids {
+		clean[i] = sqldb.Clean(guid)
+	}
+	known, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[string]bool, error) {
+		return knownTexts(ctx, c, "guid", sqldb.Clean(user), clean)
+	})
+	for i, guid := range guids {
+		if known[clean[i]] {
+			known[guid] = true
+		}
+	}
+	return known, err
+}
+
+// knownBatch is the number of texts that one statement of knownTexts looks up.
+const knownBatch = 50
+
+var inKnown = func() string {
+	marks := make([]string, knownBatch)
+	for i := range marks {
+		marks[i] = sqldb.Placeholder(i + 2)
+	}
+	return strings.Join(marks, ", ")
+}()
+
+// knownTexts returns those of the texts that posts of the user have in a column. It looks up many texts
+// at once, because SQLite runs a bulk statement once for each row.
+func knownTexts(ctx context.Context, c sqldb.Conn, column, user string, texts []string) (map[string]bool, error) {
+	known, sought := map[string]bool{}, slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return t == "" })
+	slices.Sort(sought)
+	for some := range slices.Chunk(slices.Compact(sought), knownBatch) {
+		args := []any{user}
+		for i := range knownBatch {
+			args = append(args, some[min(i, len(some)-1)])
+		}
+		err := c.Query(ctx, `SELECT p.`+column+` FROM post AS p WHERE p.owner = $1 AND p.`+column+` IN (`+inKnown+`) AND p.`+column+` <> ''`,
+			func(rows *sql.Rows) error {
+				var t string
+				err := rows.Scan(&t)
+				known[t] = true
+				return err
+			}, args...)
+		if err != nil {
+			return known, err
+		}
+	}
+	return known, nil
 }

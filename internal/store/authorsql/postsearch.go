@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,44 +104,76 @@ func (s *siteStore) SearchPosts(ctx context.Context, user, sought string, limit 
 	}))
 }
 
-// IndexPosts implements author.SiteStore. Each call handles the posts of one user.
+// IndexPosts implements author.SiteStore. Each call handles the posts of one user. It splits the texts
+// before the transaction, and detects by the revision that a post has changed meanwhile.
 func (s *siteStore) IndexPosts(ctx context.Context, limit int) (int, error) {
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
-		rows, err := sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
-			WHERE NOT p.indexed ORDER BY p.owner, p.id LIMIT $1 {LOCK}`, sqldb.Limit(limit))
-		if err != nil || len(rows) == 0 {
-			return 0, err
+	found, err := postsOf(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
+		return sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p WHERE NOT p.indexed ORDER BY p.owner, p.id LIMIT $1`, sqldb.Limit(limit))
+	}))
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	user, words, rows := found[0].User, map[int64][]string{}, [][]any(nil)
+	for i := range found {
+		p := &found[i]
+		if p.User != user {
+			break
 		}
-		var done, words [][]any
-		for i := range rows {
-			r := &rows[i]
-			if r.User != rows[0].User {
-				break
-			}
-			if err := r.unpack(); err != nil {
-				return 0, err
-			}
-			done = append(done, []any{r.User, r.ID})
-			if r.State != author.Published {
-				continue
-			}
-			for _, w := range wordsOfPost(&r.Post) {
-				words = append(words, []any{r.User, sqldb.Clean(w), sqldb.Millis(r.PublishedAt), r.ID})
-			}
+		if rows = append(rows, []any{user, p.ID, p.Revision, sqldb.Millis(p.PublishedAt)}); p.State == author.Published {
+			words[p.ID] = wordsOfPost(p)
 		}
-		for _, step := range []struct {
-			text string
-			rows [][]any
-		}{
-			{`rows(owner t, id i) DELETE FROM post_word AS k {USING ROWS} WHERE k.owner = :owner AND k.id = :id`, done},
-			{`rows(owner t, word t, published_at i, id i) INSERT INTO post_word (owner, word, published_at, id)
-				SELECT :owner, :word, :published_at, :id {FROM ROWS} WHERE true`, words},
-			{`rows(owner t, id i) UPDATE post AS p SET indexed = true {FROM ROWS} WHERE p.owner = :owner AND p.id = :id`, done},
-		} {
-			if _, err := c.Bulk(ctx, step.text, step.rows); err != nil {
-				return 0, err
-			}
+	}
+	return len(rows), s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return s.index(ctx, c, rows, words) })
+}
+
+// index replaces the words of those posts that still have the same revision. A post with revision 1
+// has no words yet.
+func (s *siteStore) index(ctx context.Context, c sqldb.Conn, posts [][]any, words map[int64][]string) error {
+	same := map[int64]bool{}
+	err := c.BulkQuery(ctx, `rows(author t, number i, version i, at i) UPDATE post AS p SET indexed = true {FROM ROWS}
+		WHERE p.owner = :author AND p.id = :number AND p.revision = :version AND p.indexed = false RETURNING id`, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		same[id] = true
+		return err
+	}, posts)
+	if err != nil {
+		return err
+	}
+	var old, added [][]any
+	for _, p := range posts {
+		id := p[1].(int64)
+		if !same[id] {
+			continue
 		}
-		return len(done), nil
-	})
+		if p[2].(int64) > 1 {
+			old = append(old, p[:2])
+		}
+		for _, w := range words[id] {
+			added = append(added, []any{p[0], sqldb.Clean(w), p[3], id})
+		}
+	}
+	if _, err := c.Bulk(ctx, `rows(owner t, id i) DELETE FROM post_word AS k {USING ROWS} WHERE k.owner = :owner AND k.id = :id`, old); err != nil {
+		return err
+	}
+	return s.insertWords(ctx, c, added)
+}
+
+// insertWords runs one statement: SQLite would run a bulk statement once per word.
+func (s *siteStore) insertWords(ctx context.Context, c sqldb.Conn, words [][]any) error {
+	if s.db.Shared {
+		_, err := c.Bulk(ctx, `rows(owner t, word t, published_at i, id i) INSERT INTO post_word (owner, word, published_at, id)
+			SELECT :owner, :word, :published_at, :id {FROM ROWS} WHERE true`, words)
+		return err
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	slices.SortFunc(words, func(a, b []any) int { return cmp.Compare(a[1].(string), b[1].(string)) }) // in the order of the table
+	list, err := json.Marshal(words)
+	if err == nil {
+		_, err = c.Exec(ctx, `INSERT INTO post_word (owner, word, published_at, id)
+			SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each($1)`, string(list))
+	}
+	return err
 }

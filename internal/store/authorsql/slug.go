@@ -2,7 +2,6 @@ package authorsql
 
 import (
 	"context"
-	"database/sql"
 	"strconv"
 
 	"cloudburst/internal/store/sqldb"
@@ -18,21 +17,13 @@ type slugs struct {
 
 // load reads which of the wanted slugs other posts of the user have.
 func (s *slugs) load(ctx context.Context, posts []postRow) error {
-	var wishes [][]any
-	seen := map[string]bool{"": true}
-	for _, r := range posts {
-		if !seen[r.Slug] {
-			seen[r.Slug] = true
-			wishes = append(wishes, []any{s.user, r.Slug})
-		}
+	wishes := make([]string, len(posts))
+	for i := range posts {
+		wishes[i] = posts[i].Slug
 	}
-	return s.c.BulkQuery(ctx, `rows(owner t, slug t) SELECT p.slug FROM post AS p {AND ROWS} WHERE p.owner = :owner AND p.slug = :slug AND p.slug <> ''`,
-		func(rows *sql.Rows) error {
-			var slug string
-			err := rows.Scan(&slug)
-			s.taken[slug] = true
-			return err
-		}, wishes)
+	var err error
+	s.taken, err = knownTexts(ctx, s.c, "slug", s.user, wishes)
+	return err
 }
 
 // free returns the wanted slug or a similar free one, and marks it as taken.

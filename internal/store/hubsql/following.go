@@ -30,7 +30,7 @@ func (s *topicStore) Following(ctx context.Context, urls []string, after int64, 
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (found []hub.Topic, err error) {
 		add := func(ids []int64) error {
 			ids = slices.DeleteFunc(ids, func(id int64) bool { return slices.ContainsFunc(found, func(t hub.Topic) bool { return t.ID == id }) })
-			more, err := followed(ctx, c, ids, now)
+			more, err := s.followed(ctx, c, ids, now)
 			found = append(found, more...)
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *topicStore) Following(ctx context.Context, urls []string, after int64, 
 		}
 		for at, more := after, true; err == nil && more && len(found) < limit; {
 			var named []alias
-			if named, err = byAlias(ctx, c, urls, ownAliasID, at, aliasPage); err == nil && len(named) > 0 {
+			if named, err = s.byAlias(ctx, c, urls, ownAliasID, at, aliasPage); err == nil && len(named) > 0 {
 				at, err = named[len(named)-1].topic, add(topicsOf(nil, named, alias.topicID))
 			}
 			more = len(named) >= aliasPage
@@ -47,7 +47,7 @@ func (s *topicStore) Following(ctx context.Context, urls []string, after int64, 
 		if err == nil && after == 0 && len(found) < limit {
 			// Many topics may claim the same URL of another host, so only a part of them is read.
 			var named []alias
-			if named, err = byAlias(ctx, c, urls, aliasID, 0, 20*aliasPage); err == nil {
+			if named, err = s.byAlias(ctx, c, urls, aliasID, 0, 20*aliasPage); err == nil {
 				slices.SortStableFunc(named, func(a, b alias) int { return cmp.Compare(a.place, b.place) })
 				err = add(topicsOf(nil, named, alias.topicID))
 			}
@@ -57,7 +57,7 @@ func (s *topicStore) Following(ctx context.Context, urls []string, after int64, 
 }
 
 // followed reads the followed topics among ids, in the order of ids.
-func followed(ctx context.Context, c sqldb.Conn, ids []int64, now time.Time) ([]hub.Topic, error) {
+func (s *topicStore) followed(ctx context.Context, c sqldb.Conn, ids []int64, now time.Time) ([]hub.Topic, error) {
 	var rows [][]any
 	place := make(map[int64]int, len(ids))
 	for i, id := range ids {
@@ -66,8 +66,12 @@ func followed(ctx context.Context, c sqldb.Conn, ids []int64, now time.Time) ([]
 			rows = append(rows, []any{id, sqldb.Millis(now)})
 		}
 	}
+	rows, err := s.known(ctx, c, `SELECT t.id FROM topic AS t WHERE t.id`, rows)
+	if err != nil {
+		return nil, err
+	}
 	var found []hub.Topic
-	err := c.BulkQuery(ctx, `rows(id i, now i) SELECT `+topicColumns+` FROM topic AS t {AND ROWS} WHERE t.id = :id AND `+isFollowed("t.id", ":now"),
+	err = c.BulkQuery(ctx, `rows(id i, now i) SELECT `+topicColumns+` FROM topic AS t {AND ROWS} WHERE t.id = :id AND `+isFollowed("t.id", ":now"),
 		func(rows *sql.Rows) error {
 			var t hub.Topic
 			err := scanTopic(rows, &t)
@@ -76,6 +80,42 @@ func followed(ctx context.Context, c sqldb.Conn, ids []int64, now time.Time) ([]
 		}, rows)
 	slices.SortFunc(found, func(a, b hub.Topic) int { return place[a.ID] - place[b.ID] })
 	return found, err
+}
+
+// knownIDs is the number of ids of one statement of known.
+const knownIDs = 32
+
+// inKnown is the end of a statement of known. An id may have many rows, so their number is limited.
+var inKnown = func() string {
+	marks := make([]string, knownIDs)
+	for i := range marks {
+		marks[i] = sqldb.Placeholder(i + 1)
+	}
+	return " IN (" + strings.Join(marks, ", ") + ") LIMIT " + strconv.Itoa(knownIDs+1)
+}()
+
+// known returns the rows of a bulk query without those whose id a query does not find. SQLite runs a
+// bulk query once for each row, and most of the many URLs of an author's feed are unknown.
+func (s *topicStore) known(ctx context.Context, c sqldb.Conn, query string, rows [][]any) (kept [][]any, err error) {
+	if s.db.Shared || len(rows) < 4 {
+		return rows, nil
+	}
+	for some := range slices.Chunk(rows, knownIDs) {
+		args := make([]any, knownIDs)
+		for i := range args {
+			args[i] = some[min(i, len(some)-1)][0]
+		}
+		ids, err := sqldb.Collect(ctx, c, sqldb.ScanID, query+inKnown, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range some {
+			if len(ids) > knownIDs || slices.Contains(ids, row[0].(int64)) { // the query ended before it found all ids
+				kept = append(kept, row)
+			}
+		}
+	}
+	return kept, nil
 }
 
 // alias is a URL that a topic declares, by its place among the URLs that were looked up.
@@ -88,7 +128,7 @@ func (a alias) topicID() int64 { return a.topic }
 
 // byAlias returns the first n topics behind after that declare one of the URLs as their own or as
 // their home page, in the order of their ids.
-func byAlias(ctx context.Context, c sqldb.Conn, urls []string, idOf func(url string) int64, after int64, n int) ([]alias, error) {
+func (s *topicStore) byAlias(ctx context.Context, c sqldb.Conn, urls []string, idOf func(url string) int64, after int64, n int) ([]alias, error) {
 	var rows [][]any
 	place := make(map[int64]int, len(urls))
 	for i, u := range urls {
@@ -98,8 +138,12 @@ func byAlias(ctx context.Context, c sqldb.Conn, urls []string, idOf func(url str
 			rows = append(rows, []any{id, after})
 		}
 	}
+	rows, err := s.known(ctx, c, `SELECT a.alias_id FROM alias AS a WHERE a.alias_id`, rows)
+	if err != nil {
+		return nil, err
+	}
 	var named []alias
-	err := c.BulkQuery(ctx, `rows(id i, after i) SELECT a.alias_id, a.topic_id FROM alias AS a {AND ROWS}
+	err = c.BulkQuery(ctx, `rows(id i, after i) SELECT a.alias_id, a.topic_id FROM alias AS a {AND ROWS}
 		WHERE a.alias_id = :id AND a.topic_id > :after ORDER BY a.topic_id LIMIT `+strconv.Itoa(n),
 		func(rows *sql.Rows) error {
 			var id, topic int64
