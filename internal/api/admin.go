@@ -24,19 +24,19 @@ func (s adminAPI) routes() []operation {
 	return []operation{
 		{"GET", "/v1/audit", s.with(s.audit)},
 		{"POST", "/v1/users/{user}/administrator", s.withUsers(s.setAdministrator)},
-		{"DELETE", "/v1/users/{user}", s.withUsers(s.deleteUser)},
+		{"DELETE", "/v1/users/{user}", s.withUsers(plain(s.deleteUser))},
 		{"GET", "/v1/invites", s.withUsers(s.invites)},
 		{"POST", "/v1/invites", s.withUsers(s.invite)},
-		{"DELETE", "/v1/invites/{id}", s.withUsers(s.revokeInvite)},
-		{"GET", "/v1/blocks", s.with(s.blocks)},
+		{"DELETE", "/v1/invites/{id}", s.withUsers(plain(s.revokeInvite))},
+		{"GET", "/v1/blocks", s.with(plain(s.blocks))},
 		{"POST", "/v1/blocks", s.with(s.addBlock)},
 		{"DELETE", "/v1/blocks", s.with(s.removeBlock)},
 		{"GET", "/v1/config", s.config},
-		{"GET", "/v1/settings", s.with(s.settings)},
+		{"GET", "/v1/settings", s.with(plain(s.settings))},
 		{"PUT", "/v1/settings/{name}", s.with(s.setSetting)},
-		{"DELETE", "/v1/settings/{name}", s.with(s.resetSetting)},
-		{"GET", "/v1/backups", s.with(s.backups)},
-		{"POST", "/v1/backups/{name}/verify", s.with(s.verifyBackup)},
+		{"DELETE", "/v1/settings/{name}", s.with(plain(s.resetSetting))},
+		{"GET", "/v1/backups", s.with(plain(s.backups))},
+		{"POST", "/v1/backups/{name}/verify", s.with(plain(s.verifyBackup))},
 	}
 }
 
@@ -110,14 +110,12 @@ func (s adminAPI) audit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Entries []client.AuditEntry `json:"entries"`
-		Next    string              `json:"next,omitempty"`
-	}{Entries: make([]client.AuditEntry, len(rows))}
+	list := make([]client.AuditEntry, len(rows))
 	for i, e := range rows {
-		page.Entries[i] = client.AuditEntry{ID: strconv.FormatInt(e.ID, 10), At: form.Milli(e.At()), Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
+		list[i] = client.AuditEntry{ID: strconv.FormatInt(e.ID, 10), At: form.Milli(e.At()), Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
 			Address: e.Address, Via: e.Via, Failed: e.Failed}
 	}
+	page := exchange.Page{Name: "entries", Rows: list}
 	if len(rows) == q.Limit {
 		page.Next = strconv.FormatInt(rows[len(rows)-1].ID, 10)
 	}
@@ -139,21 +137,13 @@ func (s adminAPI) setAdministrator(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	u, err := s.Admin.Users.User(r.Context(), name)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, form.User(u))
+	return exchange.Answer(w, form.User(u), err)
 }
 
 func (s adminAPI) deleteUser(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	name := r.PathValue("user")
-	if err := s.Admin.DeleteUser(r.Context(), operatorOf(r), name); err != nil {
-		return err
-	}
-	return exchange.OK(w, map[string]string{"deleted": name})
+	err := s.Admin.DeleteUser(r.Context(), operatorOf(r), name)
+	return exchange.Answer(w, map[string]string{"deleted": name}, err)
 }
 
 func (s adminAPI) invites(w http.ResponseWriter, r *http.Request) error {
@@ -174,13 +164,7 @@ func (s adminAPI) invites(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Invites []client.Invite `json:"invites"`
-		Next    string          `json:"next,omitempty"`
-	}{Invites: make([]client.Invite, len(rows))}
-	for i, one := range rows {
-		page.Invites[i] = form.Invite(one)
-	}
+	page := exchange.Page{Name: "invites", Rows: exchange.List(rows, form.Invite)}
 	if len(rows) == limit {
 		page.Next = strconv.FormatInt(rows[len(rows)-1].CreatedAt.UnixMilli(), 10)
 	}
@@ -208,20 +192,12 @@ func (s adminAPI) invite(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s adminAPI) revokeInvite(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	id := r.PathValue("id")
-	if err := s.Admin.RevokeInvite(r.Context(), operatorOf(r), account.Invite{ID: id}); err != nil {
-		return err
-	}
-	return exchange.OK(w, map[string]string{"revoked": id})
+	err := s.Admin.RevokeInvite(r.Context(), operatorOf(r), account.Invite{ID: id})
+	return exchange.Answer(w, map[string]string{"revoked": id}, err)
 }
 
 func (s adminAPI) blocks(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	list := []client.Block{}
 	for _, b := range s.Admin.Blocks() {
 		list = append(list, form.Block(b))
@@ -238,10 +214,7 @@ func (s adminAPI) addBlock(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b, err := s.Admin.AddBlock(r.Context(), operatorOf(r), in.Block, in.Reason)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, form.Block(b))
+	return exchange.Answer(w, form.Block(b), err)
 }
 
 func (s adminAPI) removeBlock(w http.ResponseWriter, r *http.Request) error {
@@ -255,10 +228,7 @@ func (s adminAPI) removeBlock(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b, err := s.Admin.RemoveBlock(r.Context(), operatorOf(r), kind, value)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, form.Block(b))
+	return exchange.Answer(w, form.Block(b), err)
 }
 
 // settingOf returns the current value of a setting that administrators can change at run time.
@@ -271,9 +241,6 @@ func (s adminAPI) settingOf(name string) client.ChangedSetting {
 }
 
 func (s adminAPI) settings(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	list := []client.ChangedSetting{}
 	for name := range s.Admin.Settings {
 		list = append(list, s.settingOf(name))
@@ -290,27 +257,17 @@ func (s adminAPI) setSetting(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	name := r.PathValue("name")
-	if err := s.Admin.SetSetting(r.Context(), operatorOf(r), name, in.Value); err != nil {
-		return err
-	}
-	return exchange.OK(w, s.settingOf(name))
+	err := s.Admin.SetSetting(r.Context(), operatorOf(r), name, in.Value)
+	return exchange.Answer(w, s.settingOf(name), err)
 }
 
 func (s adminAPI) resetSetting(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	name := r.PathValue("name")
-	if err := s.Admin.ResetSetting(r.Context(), operatorOf(r), name); err != nil {
-		return err
-	}
-	return exchange.OK(w, s.settingOf(name))
+	err := s.Admin.ResetSetting(r.Context(), operatorOf(r), name)
+	return exchange.Answer(w, s.settingOf(name), err)
 }
 
 func (s adminAPI) backups(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	all, err := s.Admin.ListBackups()
 	if err != nil {
 		return err
@@ -323,12 +280,6 @@ func (s adminAPI) backups(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s adminAPI) verifyBackup(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	sum, err := s.Admin.VerifyBackup(r.Context(), operatorOf(r), r.PathValue("name"))
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, map[string]string{"sha256": sum})
+	return exchange.Answer(w, map[string]string{"sha256": sum}, err)
 }

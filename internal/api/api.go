@@ -21,6 +21,8 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/admin"
+	"cloudburst/internal/author"
+	"cloudburst/internal/author/version"
 	"cloudburst/internal/cache"
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
@@ -63,21 +65,21 @@ type Options struct {
 	Store Store
 	Bus   *event.Bus
 
-	Config    []client.Setting // settings of the program
-	Admin     *admin.Admin     // actions of administrators and the audit log; nil: not supported
-	Relays    Relays           // subscriptions at upstream hubs; nil: not supported
-	Accounts  Accounts         // users, tokens and secrets; nil: not supported
-	Feeds     Feeds            // feeds that users saved; nil: not supported
-	Audience  Audience         // reports about readers of hosted feeds; nil: not supported
-	River     River            // followed feeds and their items; nil: not supported
-	Transfers Transfers        // export and import of users; nil: not supported
-	Posts     Posts            // posts of users; nil: not supported
-	Site      Site             // pages and style sheets of users; nil: not supported
-	Versions  Versions         // earlier versions of posts; required if Posts is set
-	Rules     Rules            // rules of authors for their texts; required if Posts is set
-	Domains   *ownhost.Hosts   // domains of users; nil: not supported
-	Replies   Replies          // replies to posts; nil: not supported
-	Sent      SentMentions     // webmentions of posts; nil: not supported
+	Config    []client.Setting    // settings of the program
+	Admin     *admin.Admin        // actions of administrators and the audit log; nil: not supported
+	Relays    Relays              // subscriptions at upstream hubs; nil: not supported
+	Accounts  Accounts            // users, tokens and secrets; nil: not supported
+	Feeds     Feeds               // feeds that users saved; nil: not supported
+	Audience  Audience            // reports about readers of hosted feeds; nil: not supported
+	River     River               // followed feeds and their items; nil: not supported
+	Transfers Transfers           // export and import of users; nil: not supported
+	Posts     Posts               // posts of users; nil: not supported
+	Site      *author.Site        // pages and style sheets of users; nil: not supported
+	Versions  version.Versions    // earlier versions of posts; required if Posts is set
+	Rules     author.RuleSettings // rules of authors for their texts; required if Posts is set
+	Domains   *ownhost.Hosts      // domains of users; nil: not supported
+	Replies   Replies             // replies to posts; nil: not supported
+	Sent      SentMentions        // webmentions of posts; nil: not supported
 	Mentions  MentionChoices
 	People    People  // authors of this server; nil: not supported
 	Threads   Threads // replies below posts; nil: not supported

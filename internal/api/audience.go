@@ -43,8 +43,5 @@ func (s *Server) readers(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	report, err := s.Audience.Report(r.Context(), u.Name, days)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, form.Readers(report))
+	return exchange.Answer(w, form.Readers(report), err)
 }

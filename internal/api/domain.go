@@ -28,10 +28,7 @@ func withDomains(handle func(postAPI, *postCall) error) func(postAPI, *postCall)
 		if s.Domains == nil {
 			return fault.New(fault.Unsupported, "This server has no domains of users.")
 		}
-		if p := exchange.ReadParams(c.r); p.Err != nil {
-			return p.Err
-		}
-		return handle(s, c)
+		return plainPost(handle)(s, c)
 	}
 }
 
@@ -88,9 +85,6 @@ func (s postAPI) removeDomain(c *postCall) error {
 
 // domains sends the domains of all users to the operator.
 func (s *Server) domains(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	if s.Domains == nil {
 		return fault.New(fault.Unsupported, "This server has no domains of users.")
 	}

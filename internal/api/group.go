@@ -24,9 +24,6 @@ func (s *Server) groupOf(user string, g author.Group) client.Group {
 }
 
 func (s postAPI) groups(c *postCall) error {
-	if p := exchange.ReadParams(c.r); p.Err != nil {
-		return p.Err
-	}
 	all, err := s.Posts.Groups(c.ctx(), c.user)
 	if err != nil {
 		return err
@@ -35,18 +32,13 @@ func (s postAPI) groups(c *postCall) error {
 	for i, g := range all {
 		list[i] = s.groupOf(c.user, g)
 	}
-	return exchange.OK(c.w, struct {
-		Groups []client.Group `json:"groups"`
-	}{list})
+	return exchange.OK(c.w, map[string][]client.Group{"groups": list})
 }
 
 // groupCall returns an endpoint that changes one group. If body is set, the body of the request
 // contains the group.
 func groupCall(body bool, do func(s postAPI, c *postCall, slug string, in author.Group) (author.Group, error)) func(postAPI, *postCall) error {
-	return func(s postAPI, c *postCall) error {
-		if p := exchange.ReadParams(c.r); p.Err != nil {
-			return p.Err
-		}
+	return plainPost(func(s postAPI, c *postCall) error {
 		var in client.Group
 		if body {
 			if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
@@ -54,9 +46,6 @@ func groupCall(body bool, do func(s postAPI, c *postCall, slug string, in author
 			}
 		}
 		g, err := do(s, c, c.r.PathValue("slug"), author.Group{Slug: in.Slug, Name: in.Name, Description: in.Description})
-		if err != nil {
-			return err
-		}
-		return exchange.OK(c.w, s.groupOf(c.user, g))
-	}
+		return exchange.Answer(c.w, s.groupOf(c.user, g), err)
+	})
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"cloudburst/client"
 	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
 	"cloudburst/internal/event"
@@ -56,15 +55,9 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Events []client.Event `json:"events"`
-		Next   string         `json:"next,omitempty"`
-	}{Events: make([]client.Event, len(rows))}
-	for i, e := range rows {
-		page.Events[i] = form.Event(e)
-	}
+	page := exchange.Page{Name: "events", Rows: exchange.List(rows, form.Event)}
 	if len(rows) == q.Limit {
-		page.Next = page.Events[len(rows)-1].ID
+		page.Next = form.Cursor(rows[len(rows)-1].Cursor())
 	}
 	return exchange.OK(w, page)
 }

@@ -96,13 +96,11 @@ func (s postAPI) files(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Files []client.File `json:"files"`
-		Next  string        `json:"next,omitempty"`
-	}{Files: make([]client.File, len(rows))}
+	list := make([]client.File, len(rows))
 	for i, f := range rows {
-		page.Files[i] = s.fileOf(files, f)
+		list[i] = s.fileOf(files, f)
 	}
+	page := exchange.Page{Name: "files", Rows: list}
 	if len(rows) == limit {
 		f := rows[len(rows)-1]
 		page.Next = fmt.Sprintf("%d.%s", f.AddedAt.UnixMicro(), f.Hash)
@@ -185,10 +183,6 @@ func (s postAPI) removeFile(c *postCall) error {
 		return p.Err
 	}
 	hash := c.r.PathValue("hash")
-	if err := files.Remove(c.ctx(), c.user, hash, sure); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, struct {
-		Removed string `json:"removed"`
-	}{hash})
+	err = files.Remove(c.ctx(), c.user, hash, sure)
+	return exchange.Answer(c.w, map[string]string{"removed": hash}, err)
 }

@@ -23,7 +23,7 @@ func (s *Server) pingTargetRoutes() []operation {
 	return []operation{
 		{"GET", "/v1/sinks", s.listPingTargets},
 		{"POST", "/v1/sinks/retry", s.retryPingTargets},
-		{"POST", "/v1/testfeed/tick", s.tick},
+		{"POST", "/v1/testfeed/tick", plain(s.tick)},
 	}
 }
 
@@ -63,13 +63,7 @@ func (s *Server) listPingTargets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Targets []client.PingTarget `json:"sinks"`
-		Next    string              `json:"next,omitempty"`
-	}{Targets: make([]client.PingTarget, len(rows))}
-	for i, o := range rows {
-		page.Targets[i] = form.PingTarget(o)
-	}
+	page := exchange.Page{Name: "sinks", Rows: exchange.List(rows, form.PingTarget)}
 	if len(rows) == q.Limit {
 		last := rows[len(rows)-1]
 		page.Next = last.User + " " + last.Topic + " " + last.Target
@@ -87,25 +81,14 @@ func (s *Server) retryPingTargets(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	n, err := s.Options.Targets.Retry(r.Context(), target)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, struct {
-		Retried int `json:"retried"`
-	}{n})
+	return exchange.Answer(w, map[string]int{"retried": n}, err)
 }
 
 // tick changes the test feed and sends the time of the change.
 func (s *Server) tick(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	if s.Tick == nil {
 		return fault.New(fault.Unsupported, "This server has no test feed.")
 	}
 	at, address, err := s.Tick(r.Context())
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, client.Tick{At: at.UTC().Truncate(time.Millisecond), URL: address})
+	return exchange.Answer(w, client.Tick{At: at.UTC().Truncate(time.Millisecond), URL: address}, err)
 }

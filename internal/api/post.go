@@ -45,19 +45,29 @@ type postRoute struct {
 	handle       func(postAPI, *postCall) error
 }
 
+// plainPost wraps an endpoint without parameters.
+func plainPost(handle func(postAPI, *postCall) error) func(postAPI, *postCall) error {
+	return func(s postAPI, c *postCall) error {
+		if p := exchange.ReadParams(c.r); p.Err != nil {
+			return p.Err
+		}
+		return handle(s, c)
+	}
+}
+
 // postRoutes lists the endpoints for posts, files and profiles. Their results include drafts, so
 // the scope read alone is not enough.
 func postRoutes() []postRoute {
 	writes := []string{scopeCreate, scopeUpdate, scopeDelete}
 	return append(slices.Concat(replyRoutes(), siteRoutes(), domainRoutes()), []postRoute{
 		{"GET", "/v1/users/{user}/posts", writes, (postAPI).posts},
-		{"POST", "/v1/users/{user}/posts", []string{scopeCreate}, (postAPI).createPost},
-		{"POST", "/v1/users/{user}/posts/preview", []string{scopeCreate, scopeUpdate}, (postAPI).previewPost},
+		{"POST", "/v1/users/{user}/posts", []string{scopeCreate}, plainPost((postAPI).createPost)},
+		{"POST", "/v1/users/{user}/posts/preview", []string{scopeCreate, scopeUpdate}, plainPost((postAPI).previewPost)},
 		{"GET", "/v1/users/{user}/posts/{id}", writes, (postAPI).post},
 		{"PATCH", "/v1/users/{user}/posts/{id}", []string{scopeUpdate}, (postAPI).changePost},
 		{"DELETE", "/v1/users/{user}/posts/{id}", []string{scopeDelete}, (postAPI).deletePost},
 		{"POST", "/v1/users/{user}/posts/{id}/undo", []string{scopeCreate, scopeUpdate}, (postAPI).undoPost},
-		{"GET", "/v1/users/{user}/groups", writes, (postAPI).groups},
+		{"GET", "/v1/users/{user}/groups", writes, plainPost((postAPI).groups)},
 		{"POST", "/v1/users/{user}/groups", []string{scopeUpdate}, groupCall(true, func(s postAPI, c *postCall, _ string, in author.Group) (author.Group, error) {
 			return s.Posts.AddGroup(c.ctx(), c.user, in)
 		})},
@@ -72,8 +82,8 @@ func postRoutes() []postRoute {
 		})},
 		{"GET", "/v1/users/{user}/posts/{id}/versions", writes, (postAPI).versions},
 		{"POST", "/v1/users/{user}/posts/{id}/versions/{number}/restore", []string{scopeUpdate}, (postAPI).restoreVersion},
-		{"GET", "/v1/users/{user}/profile", writes, (postAPI).profile},
-		{"PUT", "/v1/users/{user}/profile", []string{scopeUpdate}, (postAPI).setProfile},
+		{"GET", "/v1/users/{user}/profile", writes, plainPost((postAPI).profile)},
+		{"PUT", "/v1/users/{user}/profile", []string{scopeUpdate}, plainPost((postAPI).setProfile)},
 		{"GET", "/v1/users/{user}/media", []string{scopeMedia, scopeCreate, scopeUpdate}, (postAPI).files},
 		{"POST", "/v1/users/{user}/media", []string{scopeMedia}, (postAPI).putFile},
 		{"DELETE", "/v1/users/{user}/media/{hash}", []string{scopeDelete}, (postAPI).removeFile},
@@ -233,13 +243,11 @@ func (s postAPI) posts(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Posts []client.Post `json:"posts"`
-		Next  string        `json:"next,omitempty"`
-	}{Posts: make([]client.Post, len(rows))}
+	list := make([]client.Post, len(rows))
 	for i, row := range rows {
-		page.Posts[i] = s.postOf(c.ctx(), row)
+		list[i] = s.postOf(c.ctx(), row)
 	}
+	page := exchange.Page{Name: "posts", Rows: list}
 	if len(rows) == q.Limit {
 		page.Next = cursorOf(rows[len(rows)-1])
 	}
@@ -282,9 +290,6 @@ func postCursor(user, text string) (*author.Post, error) {
 }
 
 func (s postAPI) createPost(c *postCall) error {
-	if p := exchange.ReadParams(c.r); p.Err != nil {
-		return p.Err
-	}
 	var in client.PostChange
 	if err := exchange.ReadJSONTo(c.w, c.r, &in, maxPost); err != nil {
 		return err
@@ -302,9 +307,6 @@ func (s postAPI) createPost(c *postCall) error {
 }
 
 func (s postAPI) previewPost(c *postCall) error {
-	if p := exchange.ReadParams(c.r); p.Err != nil {
-		return p.Err
-	}
 	var in client.PostChange
 	if err := exchange.ReadJSONTo(c.w, c.r, &in, maxPost); err != nil {
 		return err
@@ -316,10 +318,7 @@ func (s postAPI) previewPost(c *postCall) error {
 		return err
 	}
 	content, m, err := o.Preview(content)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(c.w, client.Preview{HTML: content.HTML, Outline: form.Nodes(content.Outline), Characters: m.Characters, Limit: m.Limit, Over: m.Over})
+	return exchange.Answer(c.w, client.Preview{HTML: content.HTML, Outline: form.Nodes(content.Outline), Characters: m.Characters, Limit: m.Limit, Over: m.Over}, err)
 }
 
 func (s postAPI) post(c *postCall) error {
@@ -374,17 +373,11 @@ func (s postAPI) undoPost(c *postCall) error {
 }
 
 func (s postAPI) profile(c *postCall) error {
-	if p := exchange.ReadParams(c.r); p.Err != nil {
-		return p.Err
-	}
 	w, err := s.Posts.Writer(c.ctx(), c.user)
 	return answerWriter(c, w, err)
 }
 
 func (s postAPI) setProfile(c *postCall) error {
-	if p := exchange.ReadParams(c.r); p.Err != nil {
-		return p.Err
-	}
 	var in client.Profile
 	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err

@@ -2,29 +2,14 @@ package api
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"strconv"
 
 	"cloudburst/client"
 	"cloudburst/internal/api/exchange"
 	"cloudburst/internal/api/form"
-	"cloudburst/internal/author"
-	"cloudburst/internal/author/rules"
-	"cloudburst/internal/author/version"
 	"cloudburst/internal/fault"
 )
-
-// Versions lists and restores earlier versions of posts. [version.Versions] implements it.
-type Versions interface {
-	List(ctx context.Context, user string, id int64) ([]version.Version, error)
-	Restore(ctx context.Context, user string, id, n, base int64, via string) (author.DraftEdit, error)
-}
-
-// Rules changes the rules of authors for their texts. [author.RuleSettings] implements it.
-type Rules interface {
-	SetRules(ctx context.Context, user string, r rules.Rules) error
-}
 
 func (s postAPI) versions(c *postCall) error {
 	id, err := c.plain()

@@ -14,16 +14,13 @@ import (
 // readerRoutes returns the endpoints for the secrets of readers of private feeds.
 func (s accountAPI) readerRoutes() []operation {
 	return []operation{
-		{"GET", "/v1/feeds/{user}/private/secrets", s.withAccounts(s.secrets)},
+		{"GET", "/v1/feeds/{user}/private/secrets", s.withAccounts(plain(s.secrets))},
 		{"POST", "/v1/feeds/{user}/private/secrets", s.withAccounts(s.newSecret)},
-		{"DELETE", "/v1/feeds/{user}/private/secrets/{selector}", s.withAccounts(s.revokeSecret)},
+		{"DELETE", "/v1/feeds/{user}/private/secrets/{selector}", s.withAccounts(plain(s.revokeSecret))},
 	}
 }
 
 func (s accountAPI) secrets(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	// If the user does not exist, send an error instead of an empty list.
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
@@ -45,9 +42,7 @@ func (s accountAPI) secrets(w http.ResponseWriter, r *http.Request) error {
 			list = append(list, form.Secret(secret))
 		}
 	}
-	return exchange.OK(w, struct {
-		Secrets []client.Secret `json:"secrets"`
-	}{list})
+	return exchange.OK(w, map[string][]client.Secret{"secrets": list})
 }
 
 func (s accountAPI) newSecret(w http.ResponseWriter, r *http.Request) error {
@@ -82,14 +77,7 @@ func (s accountAPI) newSecret(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s accountAPI) revokeSecret(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	selector := r.PathValue("selector")
-	if err := s.Accounts.RevokeSecret(r.Context(), r.PathValue("user"), selector); err != nil {
-		return err
-	}
-	return exchange.OK(w, struct {
-		Revoked string `json:"revoked"`
-	}{selector})
+	err := s.Accounts.RevokeSecret(r.Context(), r.PathValue("user"), selector)
+	return exchange.Answer(w, map[string]string{"revoked": selector}, err)
 }

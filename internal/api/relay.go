@@ -76,10 +76,7 @@ func (s *Server) addRelay(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f, err := s.Options.Relays.Add(r.Context(), upstream.Request{Feed: in.Feed, Via: in.Via, Hub: in.Hub, For: relayOwner})
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, form.Relay(f))
+	return exchange.Answer(w, form.Relay(f), err)
 }
 
 func (s *Server) removeRelay(w http.ResponseWriter, r *http.Request) error {
@@ -98,12 +95,7 @@ func (s *Server) removeRelay(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	gone, err := s.Options.Relays.Remove(r.Context(), feed, via, relayOwner)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, struct {
-		Removed []client.Relay `json:"removed"`
-	}{form.Relays(gone)})
+	return exchange.Answer(w, map[string][]client.Relay{"removed": form.Relays(gone)}, err)
 }
 
 func checkVia(via string) error {

@@ -42,11 +42,11 @@ func replyRoutes() []postRoute {
 	return []postRoute{
 		{"GET", "/v1/users/{user}/replies", reads, (postAPI).replies},
 		{"POST", "/v1/users/{user}/replies/{id}", writes, (postAPI).decideReply},
-		{"POST", "/v1/users/{user}/replies/undo", writes, (postAPI).undoReply},
-		{"GET", "/v1/users/{user}/replies/rules", reads, (postAPI).replyRules},
+		{"POST", "/v1/users/{user}/replies/undo", writes, plainPost((postAPI).undoReply)},
+		{"GET", "/v1/users/{user}/replies/rules", reads, plainPost((postAPI).replyRules)},
 		{"DELETE", "/v1/users/{user}/replies/rules", writes, (postAPI).removeReplyRule},
-		{"GET", "/v1/users/{user}/replies/settings", reads, (postAPI).replySettings},
-		{"PUT", "/v1/users/{user}/replies/settings", writes, (postAPI).setReplySettings},
+		{"GET", "/v1/users/{user}/replies/settings", reads, plainPost((postAPI).replySettings)},
+		{"PUT", "/v1/users/{user}/replies/settings", writes, plainPost((postAPI).setReplySettings)},
 		{"GET", "/v1/users/{user}/webmentions", reads, (postAPI).webmentions},
 	}
 }
@@ -81,14 +81,12 @@ func (s postAPI) replies(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Replies []client.Reply `json:"replies"`
-		Next    string         `json:"next,omitempty"`
-	}{Replies: make([]client.Reply, len(rows))}
+	list := make([]client.Reply, len(rows))
 	for i, m := range rows {
-		page.Replies[i] = client.Reply{ID: m.ID, Post: m.Post, State: string(m.State), Kind: string(m.Kind), Source: m.Source, Target: m.Target, Host: m.Host,
+		list[i] = client.Reply{ID: m.ID, Post: m.Post, State: string(m.State), Kind: string(m.Kind), Source: m.Source, Target: m.Target, Host: m.Host,
 			Author: m.Author, Name: m.Name, Title: m.Title, Text: m.Text, ReceivedAt: m.ReceivedAt, PublishedAt: form.When(m.PublishedAt)}
 	}
+	page := exchange.Page{Name: "replies", Rows: list}
 	if len(rows) == q.Limit {
 		page.Next = strconv.FormatInt(rows[len(rows)-1].ID, 10)
 	}
@@ -121,9 +119,6 @@ func (s postAPI) decideReply(c *postCall) error {
 }
 
 func (s postAPI) undoReply(c *postCall) error {
-	if p := exchange.ReadParams(c.r); p.Err != nil {
-		return p.Err
-	}
 	var in struct {
 		DecidedAt time.Time `json:"decidedAt"`
 	}
@@ -133,16 +128,11 @@ func (s postAPI) undoReply(c *postCall) error {
 	if err := s.withReplies(); err != nil {
 		return err
 	}
-	if err := s.Options.Replies.Undo(c.ctx(), c.user, in.DecidedAt.UTC()); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, struct{}{})
+	err := s.Options.Replies.Undo(c.ctx(), c.user, in.DecidedAt.UTC())
+	return exchange.Answer(c.w, struct{}{}, err)
 }
 
 func (s postAPI) replyRules(c *postCall) error {
-	if p := exchange.ReadParams(c.r); p.Err != nil {
-		return p.Err
-	}
 	if err := s.withReplies(); err != nil {
 		return err
 	}
@@ -175,30 +165,19 @@ func (s postAPI) removeReplyRule(c *postCall) error {
 	if !slices.ContainsFunc(rules, func(r conversation.Rule) bool { return r.Host == host && r.Author == by }) {
 		return fault.New(fault.NotFound, "There is no rule about %q on the host %q.", cut(by, 200), cut(host, 200))
 	}
-	if err := s.Options.Replies.RemoveRule(c.ctx(), c.user, host, by); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, struct{}{})
+	err = s.Options.Replies.RemoveRule(c.ctx(), c.user, host, by)
+	return exchange.Answer(c.w, struct{}{}, err)
 }
 
 func (s postAPI) replySettings(c *postCall) error {
-	if p := exchange.ReadParams(c.r); p.Err != nil {
-		return p.Err
-	}
 	if err := s.withReplies(); err != nil {
 		return err
 	}
 	w, err := s.Options.Mentions.Writer(c.ctx(), c.user)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(c.w, client.ReplySettings{Receive: !w.Mentions.NoReceive, Send: !w.Mentions.NoSend})
+	return exchange.Answer(c.w, client.ReplySettings{Receive: !w.Mentions.NoReceive, Send: !w.Mentions.NoSend}, err)
 }
 
 func (s postAPI) setReplySettings(c *postCall) error {
-	if p := exchange.ReadParams(c.r); p.Err != nil {
-		return p.Err
-	}
 	var in struct {
 		Receive *bool `json:"receive"`
 		Send    *bool `json:"send"`
@@ -212,10 +191,8 @@ func (s postAPI) setReplySettings(c *postCall) error {
 	if in.Receive == nil || in.Send == nil {
 		return fault.New(fault.Invalid, "receive and send must both be true or false.")
 	}
-	if err := s.Options.Mentions.SetMentions(c.ctx(), c.user, author.Mentions{NoReceive: !*in.Receive, NoSend: !*in.Send}); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, client.ReplySettings{Receive: *in.Receive, Send: *in.Send})
+	err := s.Options.Mentions.SetMentions(c.ctx(), c.user, author.Mentions{NoReceive: !*in.Receive, NoSend: !*in.Send})
+	return exchange.Answer(c.w, client.ReplySettings{Receive: *in.Receive, Send: *in.Send}, err)
 }
 
 func (s postAPI) webmentions(c *postCall) error {
@@ -240,14 +217,12 @@ func (s postAPI) webmentions(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Sent []client.SentWebmention `json:"webmentions"`
-		Next string                  `json:"next,omitempty"`
-	}{Sent: make([]client.SentWebmention, len(rows))}
+	list := make([]client.SentWebmention, len(rows))
 	for i, o := range rows {
-		page.Sent[i] = client.SentWebmention{Post: o.Post, Source: o.Source, Target: o.Target, State: string(o.Result), Reply: o.Reply, Removed: o.Removed,
+		list[i] = client.SentWebmention{Post: o.Post, Source: o.Source, Target: o.Target, State: string(o.Result), Reply: o.Reply, Removed: o.Removed,
 			Endpoint: o.Endpoint, Status: o.Status, Answer: o.Answer, Tries: o.Tries, LastAt: form.When(o.LastAt), NextAt: form.When(o.DueAt)}
 	}
+	page := exchange.Page{Name: "webmentions", Rows: list}
 	if len(rows) == q.Limit {
 		last := rows[len(rows)-1]
 		page.Next = strconv.FormatInt(last.Post, 10) + " " + last.Target

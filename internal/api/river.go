@@ -90,44 +90,54 @@ type riverRoute struct {
 	handle       func(riverAPI, *riverCall) error
 }
 
+// plainRiver wraps an endpoint whose only parameter is user.
+func plainRiver(handle func(riverAPI, *riverCall) error) func(riverAPI, *riverCall) error {
+	return func(s riverAPI, c *riverCall) error {
+		if p := c.params(); p.Err != nil {
+			return p.Err
+		}
+		return handle(s, c)
+	}
+}
+
 func riverRoutes() []riverRoute {
 	return []riverRoute{
-		{"GET", "/v1/river", false, (riverAPI).riverStatus},
+		{"GET", "/v1/river", false, plainRiver((riverAPI).riverStatus)},
 		{"GET", "/v1/sources", false, (riverAPI).sources},
-		{"POST", "/v1/sources", true, (riverAPI).addSource},
-		{"POST", "/v1/sources/refresh", false, (riverAPI).refreshSources},
+		{"POST", "/v1/sources", true, plainRiver((riverAPI).addSource)},
+		{"POST", "/v1/sources/refresh", false, plainRiver((riverAPI).refreshSources)},
 		{"GET", "/v1/source", false, (riverAPI).sourceAt},
-		{"GET", "/v1/sources/{id}", false, (riverAPI).source},
-		{"PATCH", "/v1/sources/{id}", true, (riverAPI).changeSource},
-		{"DELETE", "/v1/sources/{id}", true, (riverAPI).removeSource},
-		{"POST", "/v1/sources/{id}/refresh", false, (riverAPI).refreshSource},
-		{"POST", "/v1/sources/{id}/revive", true, (riverAPI).reviveSource},
-		{"POST", "/v1/sources/{id}/undo", true, (riverAPI).undoSource},
-		{"GET", "/v1/sources/{id}/explain", false, (riverAPI).explainSource},
+		{"GET", "/v1/sources/{id}", false, plainRiver((riverAPI).source)},
+		{"PATCH", "/v1/sources/{id}", true, plainRiver((riverAPI).changeSource)},
+		{"DELETE", "/v1/sources/{id}", true, plainRiver((riverAPI).removeSource)},
+		{"POST", "/v1/sources/{id}/refresh", false, plainRiver((riverAPI).refreshSource)},
+		{"POST", "/v1/sources/{id}/revive", true, plainRiver((riverAPI).reviveSource)},
+		{"POST", "/v1/sources/{id}/undo", true, plainRiver((riverAPI).undoSource)},
+		{"GET", "/v1/sources/{id}/explain", false, plainRiver((riverAPI).explainSource)},
 		{"GET", "/v1/explain", false, (riverAPI).explainAt},
 		{"GET", "/v1/people", false, (riverAPI).people},
 		{"GET", "/v1/thread", false, (riverAPI).thread},
 		{"GET", "/v1/items", false, (riverAPI).items},
 		{"GET", "/v1/items/stream", false, (riverAPI).itemStream},
-		{"GET", "/v1/items/{id}", false, (riverAPI).item},
-		{"POST", "/v1/items/mark", false, (riverAPI).markItems},
-		{"POST", "/v1/items/read", false, (riverAPI).markAllRead},
+		{"GET", "/v1/items/{id}", false, plainRiver((riverAPI).item)},
+		{"POST", "/v1/items/mark", false, plainRiver((riverAPI).markItems)},
+		{"POST", "/v1/items/read", false, plainRiver((riverAPI).markAllRead)},
 		{"GET", "/v1/categories", false, (riverAPI).categories},
 		{"PUT", "/v1/categories", true, (riverAPI).putCategory},
 		{"DELETE", "/v1/categories", true, (riverAPI).dropCategory},
 		{"GET", "/v1/opml", false, (riverAPI).exportOPML},
 		{"POST", "/v1/opml", true, (riverAPI).importOPML},
-		{"GET", "/v1/lists", false, (riverAPI).lists},
+		{"GET", "/v1/lists", false, plainRiver((riverAPI).lists)},
 		{"DELETE", "/v1/lists/{id}", true, (riverAPI).dropList},
-		{"GET", "/v1/filters", false, (riverAPI).filters},
-		{"PUT", "/v1/filters", true, (riverAPI).putFilter},
-		{"POST", "/v1/filters/preview", false, (riverAPI).previewFilter},
-		{"DELETE", "/v1/filters/{id}", true, (riverAPI).dropFilter},
+		{"GET", "/v1/filters", false, plainRiver((riverAPI).filters)},
+		{"PUT", "/v1/filters", true, plainRiver((riverAPI).putFilter)},
+		{"POST", "/v1/filters/preview", false, plainRiver((riverAPI).previewFilter)},
+		{"DELETE", "/v1/filters/{id}", true, plainRiver((riverAPI).dropFilter)},
 		{"POST", "/v1/filters/{id}/move", true, (riverAPI).moveFilter},
-		{"GET", "/v1/notices", false, (riverAPI).forwardings},
-		{"PUT", "/v1/notices", true, (riverAPI).putForwarding},
-		{"DELETE", "/v1/notices/{id}", true, (riverAPI).dropForwarding},
-		{"POST", "/v1/notices/{id}/try", true, (riverAPI).tryForwarding},
+		{"GET", "/v1/notices", false, plainRiver((riverAPI).forwardings)},
+		{"PUT", "/v1/notices", true, plainRiver((riverAPI).putForwarding)},
+		{"DELETE", "/v1/notices/{id}", true, plainRiver((riverAPI).dropForwarding)},
+		{"POST", "/v1/notices/{id}/try", true, plainRiver((riverAPI).tryForwarding)},
 	}
 }
 
@@ -226,9 +236,6 @@ func (s riverAPI) sourceID(c *riverCall, what string) (int64, error) {
 // riverStatus sends the size of the river. It also sends the current activity if the client is the
 // operator.
 func (s riverAPI) riverStatus(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	following, err := s.River.Following(c.ctx(), c.reader)
 	if err != nil {
 		return err

@@ -9,13 +9,6 @@ import (
 )
 
 func (s riverAPI) filters(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
-	return s.listFilters(c)
-}
-
-func (s riverAPI) listFilters(c *riverCall) error {
 	rows, err := s.River.Filters().List(c.ctx(), c.reader)
 	if err != nil {
 		return err
@@ -24,16 +17,11 @@ func (s riverAPI) listFilters(c *riverCall) error {
 	for i := range rows {
 		list[i] = form.Filter(&rows[i])
 	}
-	return exchange.OK(c.w, struct {
-		Filters []client.Filter `json:"filters"`
-	}{list})
+	return exchange.OK(c.w, map[string][]client.Filter{"filters": list})
 }
 
 // filterRequest parses the filter in the body of a request.
 func (s riverAPI) filterRequest(c *riverCall) (f filter.Rule, err error) {
-	if p := c.params(); p.Err != nil {
-		return f, p.Err
-	}
 	var in client.FilterRequest
 	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return f, err
@@ -55,10 +43,7 @@ func (s riverAPI) putFilter(c *riverCall) error {
 	if err == nil {
 		f, err = s.River.Filters().Put(c.ctx(), f)
 	}
-	if err != nil {
-		return err
-	}
-	return exchange.OK(c.w, form.Filter(&f))
+	return exchange.Answer(c.w, form.Filter(&f), err)
 }
 
 func (s riverAPI) previewFilter(c *riverCall) error {
@@ -79,17 +64,12 @@ func (s riverAPI) previewFilter(c *riverCall) error {
 }
 
 func (s riverAPI) dropFilter(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	id, err := c.id()
 	if err != nil {
 		return err
 	}
-	if err := s.River.Filters().Drop(c.ctx(), c.reader, id); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, removedID{id})
+	err = s.River.Filters().Drop(c.ctx(), c.reader, id)
+	return exchange.Answer(c.w, removedID{id}, err)
 }
 
 // moveFilter moves a filter one position up or down in the order of execution, and sends the
@@ -110,5 +90,5 @@ func (s riverAPI) moveFilter(c *riverCall) error {
 	if err := s.River.Filters().Move(c.ctx(), c.reader, id, to == "later"); err != nil {
 		return err
 	}
-	return s.listFilters(c)
+	return s.filters(c)
 }

@@ -11,9 +11,6 @@ import (
 )
 
 func (s riverAPI) forwardings(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	rows, err := s.River.Forwardings(c.ctx(), c.reader)
 	if err != nil {
 		return err
@@ -22,15 +19,10 @@ func (s riverAPI) forwardings(c *riverCall) error {
 	for i := range rows {
 		list[i] = form.Forwarding(&rows[i])
 	}
-	return exchange.OK(c.w, struct {
-		Forwardings []client.Forwarding `json:"notices"`
-	}{list})
+	return exchange.OK(c.w, map[string][]client.Forwarding{"notices": list})
 }
 
 func (s riverAPI) putForwarding(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	var in client.ForwardingRequest
 	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
@@ -89,23 +81,15 @@ func (s riverAPI) forwarding(c *riverCall, id int64) (forward.Forwarding, error)
 }
 
 func (s riverAPI) dropForwarding(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	id, err := c.id()
 	if err != nil {
 		return err
 	}
-	if err := s.River.DropForwarding(c.ctx(), c.reader, id); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, removedID{id})
+	err = s.River.DropForwarding(c.ctx(), c.reader, id)
+	return exchange.Answer(c.w, removedID{id}, err)
 }
 
 func (s riverAPI) tryForwarding(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	id, err := c.id()
 	if err != nil {
 		return err

@@ -61,13 +61,11 @@ func (s riverAPI) items(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Items []client.Item `json:"items"`
-		Next  string        `json:"next,omitempty"`
-	}{Items: make([]client.Item, len(rows))}
+	list := make([]client.Item, len(rows))
 	for i := range rows {
-		page.Items[i] = form.Item(&rows[i])
+		list[i] = form.Item(&rows[i])
 	}
+	page := exchange.Page{Name: "items", Rows: list}
 	if len(rows) == q.Limit {
 		last := &rows[len(rows)-1]
 		page.Next = placeText(last.Place())
@@ -93,9 +91,6 @@ func readPlace(text string) (p river.Place, err error) {
 }
 
 func (s riverAPI) item(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	id, err := c.id()
 	if err != nil {
 		return err
@@ -113,9 +108,6 @@ func (s riverAPI) item(c *riverCall) error {
 const maxMarks = 1000 // maximum items in one request
 
 func (s riverAPI) markItems(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	var in client.MarkRequest
 	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
@@ -133,18 +125,10 @@ func (s riverAPI) markItems(c *riverCall) error {
 		ids[i] = int64(id)
 	}
 	marked, err := s.River.Mark(c.ctx(), c.reader, ids, in.Read, in.Starred)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(c.w, struct {
-		Marked int `json:"marked"`
-	}{marked})
+	return exchange.Answer(c.w, map[string]int{"marked": marked}, err)
 }
 
 func (s riverAPI) markAllRead(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	var in client.ReadRequest
 	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
@@ -157,10 +141,6 @@ func (s riverAPI) markAllRead(c *riverCall) error {
 	if in.To != nil {
 		to = *in.To
 	}
-	if err := s.River.MarkAllRead(c.ctx(), c.reader, source, in.Category, to); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, struct {
-		To time.Time `json:"to"`
-	}{form.Milli(to)})
+	err = s.River.MarkAllRead(c.ctx(), c.reader, source, in.Category, to)
+	return exchange.Answer(c.w, map[string]time.Time{"to": form.Milli(to)}, err)
 }

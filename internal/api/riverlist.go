@@ -32,9 +32,7 @@ func (s riverAPI) categories(c *riverCall) error {
 			list[i].Unread = &rows[i].Unread
 		}
 	}
-	return exchange.OK(c.w, struct {
-		Categories []client.Category `json:"categories"`
-	}{list})
+	return exchange.OK(c.w, map[string][]client.Category{"categories": list})
 }
 
 // categoryName returns the category in the parameter name.
@@ -68,10 +66,8 @@ func (s riverAPI) putCategory(c *riverCall) error {
 		case in.Public != nil:
 			return fault.New(fault.Invalid, "A category cannot be renamed and changed in one request: send two. Nothing was changed.")
 		}
-		if err := s.River.RenameCategory(c.ctx(), c.reader, name, *in.Name); err != nil {
-			return err
-		}
-		return exchange.OK(c.w, categoryAnswer{*in.Name})
+		err := s.River.RenameCategory(c.ctx(), c.reader, name, *in.Name)
+		return exchange.Answer(c.w, categoryAnswer{*in.Name}, err)
 	}
 	public := in.Public != nil && *in.Public
 	if in.Public == nil {
@@ -84,10 +80,8 @@ func (s riverAPI) putCategory(c *riverCall) error {
 			public = public || old.Name == name && old.Public
 		}
 	}
-	if err := s.River.PutCategory(c.ctx(), c.reader, name, public); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, categoryAnswer{name})
+	err = s.River.PutCategory(c.ctx(), c.reader, name, public)
+	return exchange.Answer(c.w, categoryAnswer{name}, err)
 }
 
 type categoryAnswer struct {
@@ -99,10 +93,8 @@ func (s riverAPI) dropCategory(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	if err := s.River.RenameCategory(c.ctx(), c.reader, name, ""); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, categoryAnswer{name})
+	err = s.River.RenameCategory(c.ctx(), c.reader, name, "")
+	return exchange.Answer(c.w, categoryAnswer{name}, err)
 }
 
 func (s riverAPI) exportOPML(c *riverCall) error {
@@ -229,9 +221,6 @@ func (t *opmlProgress) progress(done, total int) {
 }
 
 func (s riverAPI) lists(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	rows, err := s.River.ReadingLists(c.ctx(), c.reader)
 	if err != nil {
 		return err
@@ -241,9 +230,7 @@ func (s riverAPI) lists(c *riverCall) error {
 		list[i] = client.List{ID: l.ID, URL: l.URL, Title: l.Title, Category: l.Category, Feeds: l.Feeds,
 			ReadAt: form.When(l.ReadAt), NextAt: form.When(l.NextAt), Problem: l.Problem}
 	}
-	return exchange.OK(c.w, struct {
-		Lists []client.List `json:"lists"`
-	}{list})
+	return exchange.OK(c.w, map[string][]client.List{"lists": list})
 }
 
 func (s riverAPI) dropList(c *riverCall) error {
@@ -256,10 +243,8 @@ func (s riverAPI) dropList(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	if err := s.River.DropReadingList(c.ctx(), c.reader, id, remove); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, removedID{id})
+	err = s.River.DropReadingList(c.ctx(), c.reader, id, remove)
+	return exchange.Answer(c.w, removedID{id}, err)
 }
 
 type removedID struct {

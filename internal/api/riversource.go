@@ -37,13 +37,11 @@ func (s riverAPI) sources(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Sources []client.Source `json:"sources"`
-		Next    string          `json:"next,omitempty"`
-	}{Sources: make([]client.Source, len(rows))}
+	list := make([]client.Source, len(rows))
 	for i := range rows {
-		page.Sources[i] = form.Source(&rows[i], q.Unread)
+		list[i] = form.Source(&rows[i], q.Unread)
 	}
+	page := exchange.Page{Name: "sources", Rows: list}
 	if len(rows) == q.Limit {
 		page.Next = strconv.Itoa(q.Skip + len(rows))
 	}
@@ -51,9 +49,6 @@ func (s riverAPI) sources(c *riverCall) error {
 }
 
 func (s riverAPI) addSource(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	var in client.SourceRequest
 	if err := exchange.ReadJSON(c.w, c.r, &in); err != nil {
 		return err
@@ -194,17 +189,11 @@ func (s riverAPI) answerSource(c *riverCall, f river.Followed, err error) error 
 }
 
 func (s riverAPI) source(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	f, err := s.followed(c)
 	return s.answerSource(c, f, err)
 }
 
 func (s riverAPI) changeSource(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	id, err := c.id()
 	if err != nil {
 		return err
@@ -269,55 +258,33 @@ func (s riverAPI) setCNWS(c *riverCall, id int64, in *client.SourceChange) error
 }
 
 func (s riverAPI) removeSource(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	f, err := s.followed(c)
 	if err != nil {
 		return err
 	}
-	if err := s.River.Remove(c.ctx(), c.reader, f.Source.ID); err != nil {
-		return err
-	}
-	return exchange.OK(c.w, struct {
-		Removed client.Source `json:"removed"`
-	}{form.Source(&f, false)})
+	err = s.River.Remove(c.ctx(), c.reader, f.Source.ID)
+	return exchange.Answer(c.w, map[string]client.Source{"removed": form.Source(&f, false)}, err)
 }
 
 func (s riverAPI) refreshSource(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	f, err := s.followed(c)
 	if err != nil {
 		return err
 	}
 	c.allowSlowResponse()
 	check, err := s.River.Refresh(c.ctx(), f.Source.ID)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(c.w, form.Check(&check))
+	return exchange.Answer(c.w, form.Check(&check), err)
 }
 
 // refreshSources makes all sources due. The scheduler then reads them within the limits for each
 // host.
 func (s riverAPI) refreshSources(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	c.allowSlowResponse()
 	due, all, err := s.River.CheckAllSoon(c.ctx(), c.reader)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(c.w, client.RefreshedSources{Due: due, Sources: all})
+	return exchange.Answer(c.w, client.RefreshedSources{Due: due, Sources: all}, err)
 }
 
 func (s riverAPI) reviveSource(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	id, err := c.id()
 	if err != nil {
 		return err
@@ -327,9 +294,6 @@ func (s riverAPI) reviveSource(c *riverCall) error {
 }
 
 func (s riverAPI) undoSource(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	id, err := c.id()
 	if err != nil {
 		return err
@@ -339,9 +303,6 @@ func (s riverAPI) undoSource(c *riverCall) error {
 }
 
 func (s riverAPI) explainSource(c *riverCall) error {
-	if p := c.params(); p.Err != nil {
-		return p.Err
-	}
 	f, err := s.followed(c)
 	return s.answerExplained(c, f, err)
 }

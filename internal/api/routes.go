@@ -23,29 +23,39 @@ type operation struct {
 	handle       func(http.ResponseWriter, *http.Request) error
 }
 
+// plain wraps an endpoint without parameters.
+func plain(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if p := exchange.ReadParams(r); p.Err != nil {
+			return p.Err
+		}
+		return handle(w, r)
+	}
+}
+
 // operations lists the endpoints for the operator.
 func (s *Server) operations() []operation {
 	return slices.Concat([]operation{
-		{"GET", "/v1/version", s.version},
-		{"GET", "/v1/status", s.status},
+		{"GET", "/v1/version", plain(s.version)},
+		{"GET", "/v1/status", plain(s.status)},
 		{"GET", "/v1/minutes", s.minutes},
 		{"GET", "/v1/topics", s.topics},
-		{"GET", "/v1/topics/{id}", s.topicByID},
+		{"GET", "/v1/topics/{id}", plain(s.topicByID)},
 		{"GET", "/v1/topic", s.topicByURL},
 		{"GET", "/v1/subscriptions", s.subscriptions},
 		{"DELETE", "/v1/subscriptions", s.remove},
-		{"GET", "/v1/subscriptions/export", s.export},
+		{"GET", "/v1/subscriptions/export", plain(s.export)},
 		{"POST", "/v1/subscriptions/import", s.importLines},
 		{"GET", "/v1/log", s.log},
 		{"GET", "/v1/log/stream", s.stream},
 		{"GET", "/v1/relays", s.relays},
 		{"POST", "/v1/relays", s.addRelay},
 		{"DELETE", "/v1/relays", s.removeRelay},
-		{"GET", "/v1/domains", s.domains},
+		{"GET", "/v1/domains", plain(s.domains)},
 		{"POST", "/v1/ping", s.ping},
 		{"POST", "/v1/sweep", s.sweep},
 		{"POST", "/v1/backup", s.backup},
-		{"GET", "/v1/doctor", s.doctor},
+		{"GET", "/v1/doctor", plain(s.doctor)},
 		{"GET", "/v1/openapi.json", s.openAPI},
 	}, accountAPI{s}.userRoutes(), accountAPI{s}.feedRoutes(), accountAPI{s}.readerRoutes(), s.pingTargetRoutes(), adminAPI{s}.routes(), s.operatorRiver(), s.operatorPosts(), accountAPI{s}.moveRoutes())
 }

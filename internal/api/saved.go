@@ -28,7 +28,7 @@ type Feeds interface {
 func (s accountAPI) feedRoutes() []operation {
 	return []operation{
 		{"GET", "/v1/feeds", s.withFeeds(s.feeds)},
-		{"GET", "/v1/feeds/{user}/{feed}", s.withFeeds(s.oneFeed)},
+		{"GET", "/v1/feeds/{user}/{feed}", s.withFeeds(plain(s.oneFeed))},
 		{"PUT", "/v1/feeds/{user}/{feed}", s.withFeeds(s.saveFeed)},
 		{"POST", "/v1/feeds/{user}/{feed}/move", s.withFeeds(s.moveFeed)},
 		{"POST", "/v1/feeds/{user}/{feed}/end", s.withFeeds(s.endFeed)},
@@ -57,13 +57,7 @@ func (s accountAPI) feeds(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Feeds []client.SavedFeed `json:"feeds"`
-		Next  string             `json:"next,omitempty"`
-	}{Feeds: make([]client.SavedFeed, len(rows))}
-	for i, f := range rows {
-		page.Feeds[i] = s.savedOf(f)
-	}
+	page := exchange.Page{Name: "feeds", Rows: exchange.List(rows, s.savedOf)}
 	if len(rows) == limit {
 		last := rows[len(rows)-1]
 		page.Next = last.User + "/" + last.Name
@@ -72,18 +66,12 @@ func (s accountAPI) feeds(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s accountAPI) oneFeed(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	f, err := s.Feeds.Feed(r.Context(), r.PathValue("user"), r.PathValue("feed"))
 	return s.answerFeed(w, f, err)
 }
 
 func (s accountAPI) answerFeed(w http.ResponseWriter, f author.Feed, err error) error {
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, s.savedOf(f))
+	return exchange.Answer(w, s.savedOf(f), err)
 }
 
 func (s accountAPI) saveFeed(w http.ResponseWriter, r *http.Request) error {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"context"
 
 	"cloudburst/client"
 	"cloudburst/internal/api/exchange"
@@ -10,16 +9,6 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 )
-
-// Site manages the pages and the style sheet of a user's page. [*author.Site] implements it.
-type Site interface {
-	Pages(ctx context.Context, user string) ([]author.Page, error)
-	Page(ctx context.Context, user, slug string) (author.Page, error)
-	SavePage(ctx context.Context, p author.Page, was string) (author.Page, error)
-	DeletePage(ctx context.Context, user, slug string) error
-	StyleSource(ctx context.Context, user string, l author.Look) (string, error)
-	SetLook(ctx context.Context, user string, l author.Look, source string, draft bool, via string) (author.Writer, error)
-}
 
 // siteRoutes lists the endpoints for a user's page.
 func siteRoutes() []postRoute {
@@ -40,10 +29,7 @@ func withSite(handle func(postAPI, *postCall) error) func(postAPI, *postCall) er
 		if s.Site == nil {
 			return fault.New(fault.Unsupported, "This server has no pages of users.")
 		}
-		if p := exchange.ReadParams(c.r); p.Err != nil {
-			return p.Err
-		}
-		return handle(s, c)
+		return plainPost(handle)(s, c)
 	}
 }
 
@@ -63,10 +49,7 @@ func (s postAPI) pages(c *postCall) error {
 
 func (s postAPI) page(c *postCall) error {
 	p, err := s.Site.Page(c.ctx(), c.user, c.r.PathValue("slug"))
-	if err != nil {
-		return err
-	}
-	return exchange.OK(c.w, form.Page(p))
+	return exchange.Answer(c.w, form.Page(p), err)
 }
 
 // savePage creates a page, or replaces the page with the slug in the path.
@@ -83,10 +66,7 @@ func (s postAPI) savePage(c *postCall) error {
 		return err
 	}
 	p, err := s.Site.SavePage(c.ctx(), author.Page{User: c.user, Slug: cmp.Or(in.Slug, slug), Title: in.Title, Source: in.Source, Place: in.Place, InMenu: in.InMenu}, was)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(c.w, form.Page(p))
+	return exchange.Answer(c.w, form.Page(p), err)
 }
 
 func (s postAPI) deletePage(c *postCall) error {
@@ -94,10 +74,7 @@ func (s postAPI) deletePage(c *postCall) error {
 	if err == nil {
 		err = s.Site.DeletePage(c.ctx(), c.user, p.Slug)
 	}
-	if err != nil {
-		return err
-	}
-	return exchange.OK(c.w, form.Page(p))
+	return exchange.Answer(c.w, form.Page(p), err)
 }
 
 func (s postAPI) style(c *postCall) error {
@@ -110,10 +87,7 @@ func (s postAPI) style(c *postCall) error {
 
 func (s postAPI) answerStyle(c *postCall, w author.Writer) error {
 	source, err := s.Site.StyleSource(c.ctx(), c.user, w.Look())
-	if err != nil {
-		return err
-	}
-	return exchange.OK(c.w, client.Style{CSS: source})
+	return exchange.Answer(c.w, client.Style{CSS: source}, err)
 }
 
 func (s postAPI) setStyle(c *postCall) error {

@@ -13,9 +13,6 @@ import (
 )
 
 func (s *Server) version(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	return exchange.OK(w, s.build)
 }
 
@@ -27,9 +24,6 @@ func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {
 
 // status sends the status of the server. It also responds if the database is not available.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
 	live := s.Hub.Live()
@@ -70,11 +64,7 @@ func (s *Server) minutes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list := make([]client.Minute, len(rows))
-	for i, m := range rows {
-		list[i] = form.Minute(m)
-	}
-	return exchange.OK(w, map[string]any{"minutes": list})
+	return exchange.OK(w, map[string]any{"minutes": exchange.List(rows, form.Minute)})
 }
 
 func (s *Server) ping(w http.ResponseWriter, r *http.Request) error {
@@ -88,10 +78,7 @@ func (s *Server) ping(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: in.URL, Via: viaCLI})
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, client.PingResult{Known: res.Known, Checked: res.Checked, Changed: res.Changed, Pending: res.Pending, Version: res.Version})
+	return exchange.Answer(w, client.PingResult{Known: res.Known, Checked: res.Checked, Changed: res.Changed, Pending: res.Pending, Version: res.Version}, err)
 }
 
 // viaCLI is the name of the admin listener in the log.
@@ -99,10 +86,7 @@ const viaCLI = "cli"
 
 func (s *Server) sweep(w http.ResponseWriter, r *http.Request) error {
 	dropped, expired, err := s.Hub.SweepNow(r.Context())
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, client.SweepResult{Dropped: dropped, Expired: expired})
+	return exchange.Answer(w, client.SweepResult{Dropped: dropped, Expired: expired}, err)
 }
 
 func (s *Server) metricsCounts(ctx context.Context) (hub.Counts, error) {

@@ -50,13 +50,11 @@ func (s *Server) subscriptions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Subscriptions []client.Subscription `json:"subscriptions"`
-		Next          string                `json:"next,omitempty"`
-	}{Subscriptions: make([]client.Subscription, len(rows))}
+	list := make([]client.Subscription, len(rows))
 	for i, row := range rows {
-		page.Subscriptions[i] = form.Subscription(row.Subscription, row.Topic)
+		list[i] = form.Subscription(row.Subscription, row.Topic)
 	}
+	page := exchange.Page{Name: "subscriptions", Rows: list}
 	if len(rows) == q.Limit {
 		page.Next = keyText(rows[len(rows)-1].Key())
 	}

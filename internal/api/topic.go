@@ -21,13 +21,11 @@ func (s *Server) topics(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Topics []client.Topic `json:"topics"`
-		Next   string         `json:"next,omitempty"`
-	}{Topics: make([]client.Topic, len(rows))}
+	list := make([]client.Topic, len(rows))
 	for i, t := range rows {
-		page.Topics[i] = form.Topic(t.Topic, t.Subscribers, q.Now)
+		list[i] = form.Topic(t.Topic, t.Subscribers, q.Now)
 	}
+	page := exchange.Page{Name: "topics", Rows: list}
 	if len(rows) == q.Limit {
 		page.Next = rows[len(rows)-1].URL
 	}
@@ -35,9 +33,6 @@ func (s *Server) topics(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) topicByID(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
 		return fault.New(fault.Invalid, "%q is not the id of a topic.", cut(r.PathValue("id"), 100))
@@ -66,10 +61,7 @@ func (s *Server) topic(w http.ResponseWriter, r *http.Request, id int64, url str
 		return err
 	}
 	n, err := s.subscribers(r, t)
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, form.Topic(t, n, s.Now()))
+	return exchange.Answer(w, form.Topic(t, n, s.Now()), err)
 }
 
 // subscribers counts the active subscriptions of a topic.

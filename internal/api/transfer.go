@@ -35,9 +35,6 @@ const (
 
 // export streams all active subscriptions as JSON Lines, in the order of the store.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	q := hub.SubscriptionQuery{Limit: exchange.MaxLimit}
 	rows, err := s.Store.Subscriptions(r.Context(), q)
 	if err != nil {

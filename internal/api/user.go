@@ -51,12 +51,12 @@ func (s accountAPI) userRoutes() []operation {
 	return []operation{
 		{"GET", "/v1/users", s.withAccounts(s.users)},
 		{"POST", "/v1/users", s.withAccounts(s.addUser)},
-		{"GET", "/v1/users/{user}", s.withAccounts(s.oneUser)},
+		{"GET", "/v1/users/{user}", s.withAccounts(plain(s.answerUser))},
 		{"POST", "/v1/users/{user}/password", s.withAccounts(s.setPassword)},
 		{"POST", "/v1/users/{user}/disabled", s.withAccounts(s.disableUser)},
-		{"GET", "/v1/users/{user}/tokens", s.withAccounts(s.tokens)},
+		{"GET", "/v1/users/{user}/tokens", s.withAccounts(plain(s.tokens))},
 		{"POST", "/v1/users/{user}/tokens", s.withAccounts(s.newToken)},
-		{"DELETE", "/v1/users/{user}/tokens/{id}", s.withAccounts(s.revokeToken)},
+		{"DELETE", "/v1/users/{user}/tokens/{id}", s.withAccounts(plain(s.revokeToken))},
 		{"GET", "/v1/users/{user}/readers", s.withAccounts(s.readers)},
 	}
 }
@@ -81,13 +81,7 @@ func (s accountAPI) users(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := struct {
-		Users []client.User `json:"users"`
-		Next  string        `json:"next,omitempty"`
-	}{Users: make([]client.User, len(rows))}
-	for i, u := range rows {
-		page.Users[i] = form.User(u)
-	}
+	page := exchange.Page{Name: "users", Rows: exchange.List(rows, form.User)}
 	if len(rows) == limit {
 		page.Next = rows[len(rows)-1].Name
 	}
@@ -107,26 +101,13 @@ func (s accountAPI) addUser(w http.ResponseWriter, r *http.Request) error {
 		u, err = s.Accounts.Add(r.Context(), in.Name, in.Password)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, form.User(u))
-}
-
-func (s accountAPI) oneUser(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
-	return s.answerUser(w, r)
+	return exchange.Answer(w, form.User(u), err)
 }
 
 // answerUser sends the user whose name is in the path.
 func (s accountAPI) answerUser(w http.ResponseWriter, r *http.Request) error {
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
-	if err != nil {
-		return err
-	}
-	return exchange.OK(w, form.User(u))
+	return exchange.Answer(w, form.User(u), err)
 }
 
 func (s accountAPI) setPassword(w http.ResponseWriter, r *http.Request) error {
@@ -166,9 +147,6 @@ func (s accountAPI) disableUser(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s accountAPI) tokens(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	// If the user does not exist, send an error instead of an empty list.
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
@@ -178,13 +156,7 @@ func (s accountAPI) tokens(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list := make([]client.Token, len(rows))
-	for i, t := range rows {
-		list[i] = form.Token(t)
-	}
-	return exchange.OK(w, struct {
-		Tokens []client.Token `json:"tokens"`
-	}{list})
+	return exchange.OK(w, map[string]any{"tokens": exchange.List(rows, form.Token)})
 }
 
 func (s accountAPI) newToken(w http.ResponseWriter, r *http.Request) error {
@@ -202,14 +174,7 @@ func (s accountAPI) newToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s accountAPI) revokeToken(w http.ResponseWriter, r *http.Request) error {
-	if p := exchange.ReadParams(r); p.Err != nil {
-		return p.Err
-	}
 	id := r.PathValue("id")
-	if err := s.Accounts.RevokeToken(r.Context(), r.PathValue("user"), id); err != nil {
-		return err
-	}
-	return exchange.OK(w, struct {
-		Revoked string `json:"revoked"`
-	}{id})
+	err := s.Accounts.RevokeToken(r.Context(), r.PathValue("user"), id)
+	return exchange.Answer(w, map[string]string{"revoked": id}, err)
 }

@@ -3,6 +3,7 @@
 package exchange
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -85,4 +86,43 @@ func WriteJSON(w http.ResponseWriter, status int, v any) {
 func OK(w http.ResponseWriter, v any) error {
 	WriteJSON(w, http.StatusOK, v)
 	return nil
+}
+
+// Answer sends v as JSON with status 200, unless err is set. It returns err.
+func Answer(w http.ResponseWriter, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return OK(w, v)
+}
+
+// List converts the rows of a list. Without rows, the result is empty and not nil.
+func List[T, U any](rows []T, convert func(T) U) []U {
+	list := make([]U, len(rows))
+	for i, row := range rows {
+		list[i] = convert(row)
+	}
+	return list
+}
+
+// Page is one page of a list.
+type Page struct {
+	Name string // name of the member that has the rows
+	Rows any
+	Next string // cursor of the next page; "": this is the last
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (p Page) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	out.WriteString(`{"` + p.Name + `":`)
+	err := enc.Encode(p.Rows)
+	if err == nil && p.Next != "" {
+		out.WriteString(`,"next":`)
+		err = enc.Encode(p.Next)
+	}
+	out.WriteByte('}')
+	return out.Bytes(), err
 }
