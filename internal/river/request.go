@@ -43,6 +43,7 @@ type fetchResult struct {
 	err      error                // why there is no response; nil if there is one
 	hops     []polling.Hop        // redirects before the response, including redirect documents
 	parsed   *document            // the body as a feed; nil until parse is called
+	sum      string               // the hash of the body; "" until hash is called
 	maxItems int                  // maximum number of items to store; 0: minTaken
 	trace    fetch.Trace
 }
@@ -106,7 +107,7 @@ func (r checker) fetchNow(ctx context.Context, s *Source, cause polling.Cause) (
 			q.Private = login.Header(r.now())
 		}
 		got.res, got.err = r.Fetch.Get(ctx, q)
-		got.parsed = nil
+		got.parsed, got.sum = nil, ""
 		if got.err != nil {
 			return got
 		}
@@ -232,13 +233,13 @@ func (a *fetchResult) parse() *document {
 	return a.parsed
 }
 
-// hash returns the hash of the body of a successful response, or "" if there is no such body.
+// hash returns the hash of the body of the response, or "" if the body is empty.
 func (a *fetchResult) hash() string {
-	if a.res == nil || !a.res.OK() || len(a.res.Body) == 0 {
-		return ""
+	if a.sum == "" && len(a.res.Body) > 0 {
+		sum := sha256.Sum256(a.res.Body)
+		a.sum = base64.RawStdEncoding.EncodeToString(sum[:18])
 	}
-	sum := sha256.Sum256(a.res.Body)
-	return base64.RawStdEncoding.EncodeToString(sum[:18])
+	return a.sum
 }
 
 // toAnswer converts the result for package polling. It does not parse a body that equals the last

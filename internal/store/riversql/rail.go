@@ -34,8 +34,15 @@ func (s *subscriptionStore) RiverRail(ctx context.Context, reader string) ([]riv
 	if err != nil {
 		return nil, err
 	}
+	unpacked := map[string][]string{"[]": nil} // many feeds have the same categories
 	for i := range rows {
-		rows[i].Categories, rows[i].key = unpackCategories(rows[i].categories), text.SortKey(rows[i].Title)
+		r := &rows[i]
+		list, ok := unpacked[r.categories]
+		if !ok {
+			list = unpackCategories(r.categories)
+			unpacked[r.categories] = list
+		}
+		r.Categories, r.key = list, text.SortKey(r.Title)
 	}
 	slices.SortFunc(rows, func(a, b railRow) int { return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.ID, b.ID)) })
 	list := make([]river.RailFeed, len(rows))
