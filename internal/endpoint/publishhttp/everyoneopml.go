@@ -38,10 +38,6 @@ func (f *Feeds) subscriptions(w http.ResponseWriter, r *http.Request) {
 	if !allowRead(w, r, false) {
 		return
 	}
-	if r.Method == http.MethodOptions {
-		preflight(w, false)
-		return
-	}
 	doc, err := f.listDocument(r.Context())
 	if err != nil {
 		f.refuse(w, r, err)
@@ -94,10 +90,6 @@ func (f *Feeds) listDocument(ctx context.Context) (*serve.Document, error) {
 // spec:cloudburst#user-opml
 func (f *Feeds) feedsOf(w http.ResponseWriter, r *http.Request, user string) {
 	if !allowRead(w, r, false) {
-		return
-	}
-	if r.Method == http.MethodOptions {
-		preflight(w, false)
 		return
 	}
 	list, err := f.FeedsOf(r.Context(), user)

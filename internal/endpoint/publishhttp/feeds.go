@@ -266,10 +266,6 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, document st
 	if !allowRead(w, r, saves) {
 		return
 	}
-	if r.Method == http.MethodOptions {
-		preflight(w, saves)
-		return
-	}
 	if n := pageOf(r.URL.RawQuery); n > 0 && f.viewed(w, r, author.View{User: user, Page: n}, document) {
 		return
 	}

@@ -21,12 +21,15 @@ const (
 	methodsWrite = "GET, HEAD, OPTIONS, PUT, DELETE"
 )
 
-// allowRead reports whether a request has a reading method, and rejects other requests. saves means
-// that this URL also accepts new versions.
+// allowRead reports whether a request reads. It responds to OPTIONS and rejects other methods. saves
+// means that this URL also accepts new versions.
 func allowRead(w http.ResponseWriter, r *http.Request, saves bool) bool {
 	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
+	case http.MethodGet, http.MethodHead:
 		return true
+	case http.MethodOptions:
+		preflight(w, saves)
+		return false
 	}
 	w.Header().Set("Allow", methodsOf(saves))
 	writeText(w, http.StatusMethodNotAllowed, "This address can be read; new versions of a feed are PUT to …/"+pathSaved+".\n")

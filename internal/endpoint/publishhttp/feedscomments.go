@@ -46,10 +46,6 @@ func (f *Feeds) comments(w http.ResponseWriter, r *http.Request, post string) {
 	if !allowRead(w, r, false) {
 		return
 	}
-	if r.Method == http.MethodOptions {
-		preflight(w, false)
-		return
-	}
 	d, _, err := f.commentsDocument(r.Context(), post)
 	if moved, ok := errors.AsType[*MovedPost](err); ok {
 		http.Redirect(w, r, moved.Path+pathComments, http.StatusMovedPermanently)

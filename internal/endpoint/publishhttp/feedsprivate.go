@@ -69,10 +69,6 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, rest strin
 	if !allowRead(w, r, saves) {
 		return
 	}
-	if r.Method == http.MethodOptions {
-		preflight(w, saves)
-		return
-	}
 	reader, err := f.openPrivate(r, user, p)
 	if err != nil {
 		f.refuseReader(w, r, err, p.named)

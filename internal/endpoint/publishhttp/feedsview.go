@@ -135,10 +135,6 @@ func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, docu
 	if !allowRead(w, r, false) {
 		return
 	}
-	if r.Method == http.MethodOptions {
-		preflight(w, false)
-		return
-	}
 	if name := author.CategoryName(v.Category); name != v.Category && name != "" { // redirect to the name of the category as people write it
 		v.Category = name
 		to := v.Base() + document

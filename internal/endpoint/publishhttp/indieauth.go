@@ -21,7 +21,7 @@ import (
 // IndieAuth serves the endpoints by which programs sign users in. The consent page is the GET of
 // the authorization endpoint, in package web. Accounts and Public must be set.
 type IndieAuth struct {
-	Accounts IndieAuthAccounts
+	Accounts *account.Accounts
 	Public   func() string // public origin
 	// Writer returns the profile of a user, and Photo the URL of the user's image. If they are nil,
 	// a profile contains only the URL of the user's page.
@@ -29,14 +29,6 @@ type IndieAuth struct {
 	Photo   func(w author.Writer) string
 	Trusted []netip.Prefix // see [endpoint.CallerAddr]
 	Log     *slog.Logger   // nil: no log
-}
-
-// IndieAuthAccounts is the part of [account.Accounts] that [IndieAuth] uses.
-type IndieAuthAccounts interface {
-	Redeem(ctx context.Context, code string, fits func(account.Authorization) error, from account.Caller) (account.Authorization, error)
-	NewClientToken(ctx context.Context, z account.Authorization) (plain string, t account.Token, err error)
-	Token(ctx context.Context, plain, scope string, from account.Caller) (account.Token, error)
-	RevokeToken(ctx context.Context, user, id string) error
 }
 
 // Paths of IndieAuth.

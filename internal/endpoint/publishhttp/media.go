@@ -41,10 +41,6 @@ func (f *Feeds) media(w http.ResponseWriter, r *http.Request, user, rest string)
 	if !allowRead(w, r, false) {
 		return
 	}
-	if r.Method == http.MethodOptions {
-		preflight(w, false)
-		return
-	}
 	hash, name, ok := strings.Cut(strings.TrimPrefix(rest, pathMedia), "/")
 	if !ok || name == "" || strings.Contains(name, "/") {
 		f.refuse(w, r, fault.New(fault.NotFound, "There is no such file."))

@@ -171,10 +171,6 @@ func (f *Feeds) discovery(w http.ResponseWriter, r *http.Request, user string) {
 	if !allowRead(w, r, false) {
 		return
 	}
-	if r.Method == http.MethodOptions {
-		preflight(w, false)
-		return
-	}
 	if err := f.RSD(w, r, user); err != nil {
 		f.refuse(w, r, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -138,7 +139,7 @@ func (s *TargetSender) failure(err error, seen *statusRecorder) error {
 	if r, ok := errors.AsType[*fault.Error](err); ok {
 		f.Code, f.Msg = r.Code, r.Msg
 	} else if seen.status >= 300 {
-		f.Msg = "It answered " + wirehttp.StatusText(seen.status) + "."
+		f.Msg = fmt.Sprintf("It answered %s.", wirehttp.StatusText(seen.status))
 	}
 	switch status := seen.status; {
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status >= 500:
@@ -177,7 +178,7 @@ func noResponse(err error, f *fault.Error) {
 		f.Code, f.Msg = fault.Invalid, e.Msg
 	}
 	if e, ok := errors.AsType[*xmlrpc.SyntaxError](err); ok {
-		f.Msg = "Its response is not XML-RPC: " + endpoint.OneLine(e.Msg)
+		f.Msg = fmt.Sprintf("Its response is not XML-RPC: %s", endpoint.OneLine(e.Msg))
 	}
 }
 

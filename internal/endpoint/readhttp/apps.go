@@ -62,20 +62,11 @@ type AppCategories interface {
 	RenameCategory(ctx context.Context, reader, from, to string) error
 }
 
-// AppAccounts authenticates apps. [*account.Accounts] implements it.
-type AppAccounts interface {
-	Check(ctx context.Context, name, password string, from account.Caller) (account.User, error)
-	Token(ctx context.Context, plain, scope string, from account.Caller) (account.Token, error)
-	AppKey(u account.User) (string, error)
-	AppUser(ctx context.Context, key string, from account.Caller) (account.User, error)
-	AppToken(ctx context.Context, key string, from account.Caller) (account.Token, error)
-}
-
 // Apps serves the endpoints for reading apps: the APIs of Google Reader and Fever. River and
 // Accounts must be set. Do not copy an Apps.
 type Apps struct {
 	River    AppRiver
-	Accounts AppAccounts
+	Accounts *account.Accounts
 	Public   func() string            // origin of this server's pages; nil: unknown
 	ReaderOf func(user string) string // name by which the river knows a user; nil: the name of the user
 	Trusted  []netip.Prefix           // see [endpoint.CallerAddr]
