@@ -292,7 +292,7 @@ func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target,
 	switch {
 	case o.GaveUp:
 		o.DueAt = time.Time{}
-		text += " There are no more retries until the next change."
+		text = fmt.Sprintf("%s There are no more retries until the next change.", text)
 	case newer:
 		o.DueAt = date.Later(now, o.RetryAt)
 	default:

@@ -55,16 +55,16 @@ func public(w Installation) []Finding {
 	r := w.Reach
 	all := reached(w)
 	if r.Tried && r.Err == "" && strings.HasPrefix(w.PublicURL, "http://") {
-		all = append(all, Finding{"public-tls", Note, w.PublicURL + " is reached without TLS.", "Passwords and tokens are sent unencrypted.",
+		all = append(all, Finding{"public-tls", Note, fmt.Sprintf("%s is reached without TLS.", w.PublicURL), "Passwords and tokens are sent unencrypted.",
 			"Put a proxy with TLS in front and set public-url to its https:// URL."})
 	}
 	if left := r.Expires.Sub(w.Now); !r.Expires.IsZero() {
 		date := r.Expires.UTC().Format("2006-01-02")
 		switch {
 		case left <= 3*24*time.Hour:
-			all = append(all, Finding{"certificate", Problem, "The certificate of " + w.PublicURL + " expires on " + date + ".", "After that date browsers, hubs and subscribers reject the server.", "Renew it now, and find out why automatic renewal failed."})
+			all = append(all, Finding{"certificate", Problem, fmt.Sprintf("The certificate of %s expires on %s.", w.PublicURL, date), "After that date browsers, hubs and subscribers reject the server.", "Renew it now, and find out why automatic renewal failed."})
 		case left <= 14*24*time.Hour:
-			all = append(all, Finding{"certificate", Warning, "The certificate of " + w.PublicURL + " expires on " + date + ".", "Automatic renewal should have replaced it by now.", "Check the log of the program that renews it."})
+			all = append(all, Finding{"certificate", Warning, fmt.Sprintf("The certificate of %s expires on %s.", w.PublicURL, date), "Automatic renewal should have replaced it by now.", "Check the log of the program that renews it."})
 		default:
 			all = append(all, fine("certificate", "The certificate of %s is valid until %s.", w.PublicURL, date)...)
 		}
@@ -76,13 +76,13 @@ func reached(w Installation) []Finding {
 	r := w.Reach
 	switch {
 	case !r.Tried:
-		return found("public-url", Note, "public-url is "+w.PublicURL+"; whether it leads to this server was not tested.", "Only a running server can be reached.", "Start the server and run the check again.")
+		return found("public-url", Note, fmt.Sprintf("public-url is %s; whether it leads to this server was not tested.", w.PublicURL), "Only a running server can be reached.", "Start the server and run the check again.")
 	case r.Err != "":
-		return found("public-url", Problem, "This server cannot reach itself at "+w.PublicURL+": "+r.Err+".",
+		return found("public-url", Problem, fmt.Sprintf("This server cannot reach itself at %s: %s.", w.PublicURL, r.Err),
 			"If other machines cannot reach it either, subscriptions fail and hubs cannot notify it. (Some routers only block the public name for machines behind them.)",
 			"Try the URL from another network. Check DNS, the proxy in front, and the firewall.")
 	case !r.Self:
-		return found("public-url", Note, w.PublicURL+" was answered by a process that is not this process.", "This is correct if several machines share the URL, and wrong if another program answers there.",
+		return found("public-url", Note, fmt.Sprintf("%s was answered by a process that is not this process.", w.PublicURL), "This is correct if several machines share the URL, and wrong if another program answers there.",
 			"Compare the setting with the other machines on the same database.")
 	}
 	return fine("public-url", "This server reaches itself at %s in %s.", w.PublicURL, round(r.Took))
@@ -91,7 +91,7 @@ func reached(w Installation) []Finding {
 func settings(w Installation) []Finding {
 	var all []Finding
 	if w.AdminOpen {
-		all = found("admin-listen", Warning, "admin.listen is "+w.AdminListen+", not a loopback address.", "Every client that can connect to it controls this server without a password.",
+		all = found("admin-listen", Warning, fmt.Sprintf("admin.listen is %s, not a loopback address.", w.AdminListen), "Every client that can connect to it controls this server without a password.",
 			"Set it to 127.0.0.1:5338, or block access from other machines.")
 	} else if w.AdminListen != "" {
 		all = fine("admin-listen", "The operator's listener is reachable only from this machine (%s).", w.AdminListen)
@@ -116,10 +116,10 @@ func secrets(w Installation) []Finding {
 		all = append(all, fine("secret-key", "accounts.secret-key is set.")...)
 	case w.KeyMode.Perm()&0o077 != 0:
 		all = append(all, Finding{"secret-key", Warning, fmt.Sprintf("Other users can read the key %s (%s).", w.KeyFile, w.KeyMode.Perm()), "With the key and a copy of the database, the secrets of private feeds can be decrypted.",
-			"chmod 600 " + w.KeyFile})
+			fmt.Sprintf("chmod 600 %s", w.KeyFile)})
 	case w.Database.Engine == "PostgreSQL" && w.KeyMode != 0:
 		all = append(all, Finding{"secret-key", Note, "accounts.secret-key is not set; the key of the secrets is in this machine's data folder.", "All machines on the same database need the same key.",
-			"Copy " + w.KeyFile + " to their data folders, or set accounts.secret-key on all machines."})
+			fmt.Sprintf("Copy %s to their data folders, or set accounts.secret-key on all machines.", w.KeyFile)})
 	case w.KeyMode != 0:
 		all = append(all, fine("secret-key", "The key of the secrets is %s; only this user can read it.", w.KeyFile)...)
 	}
@@ -147,20 +147,20 @@ func folder(w Installation) []Finding {
 		return nil
 	}
 	if f.Err != "" {
-		return found("data-folder", Problem, "The data folder "+f.Path+" is not writable: "+f.Err+".", "The server cannot store any data.", "Make it writable for the server's user, or choose another folder with --data.")
+		return found("data-folder", Problem, fmt.Sprintf("The data folder %s is not writable: %s.", f.Path, f.Err), "The server cannot store any data.", "Make it writable for the server's user, or choose another folder with --data.")
 	}
 	all := fine("data-folder", "The data folder %s is writable.", f.Path)
 	if f.Mode.Perm()&0o077 != 0 {
-		all = found("data-folder", Warning, fmt.Sprintf("Other users can access the data folder %s (%s).", f.Path, f.Mode.Perm()), "It contains private posts and password hashes.", "chmod 700 "+f.Path)
+		all = found("data-folder", Warning, fmt.Sprintf("Other users can access the data folder %s (%s).", f.Path, f.Mode.Perm()), "It contains private posts and password hashes.", fmt.Sprintf("chmod 700 %s", f.Path))
 	}
 	switch {
 	case f.Size == 0:
 	case f.Free < f.Min:
-		all = append(all, Finding{"data-space", Problem, "Only " + Bytes(f.Free) + " are free on the disk of the data folder, and disk.min-free is " + Bytes(f.Min) + ".", "/readyz answers 503. When the disk is full, the server rejects all writes until space is free.", "Free disk space now."})
+		all = append(all, Finding{"data-space", Problem, fmt.Sprintf("Only %s are free on the disk of the data folder, and disk.min-free is %s.", Bytes(f.Free), Bytes(f.Min)), "/readyz answers 503. When the disk is full, the server rejects all writes until space is free.", "Free disk space now."})
 	case f.Free < 64<<20 || f.Free < f.Size/100:
-		all = append(all, Finding{"data-space", Problem, "Only " + Bytes(f.Free) + " are free on the disk of the data folder.", "When the disk is full, the server rejects all writes until space is free.", "Free disk space now."})
+		all = append(all, Finding{"data-space", Problem, fmt.Sprintf("Only %s are free on the disk of the data folder.", Bytes(f.Free)), "When the disk is full, the server rejects all writes until space is free.", "Free disk space now."})
 	case f.Free < 1<<30 && f.Free < f.Size/10:
-		all = append(all, Finding{"data-space", Warning, "Only " + Bytes(f.Free) + " of " + Bytes(f.Size) + " are free on the disk of the data folder.", "When the disk is full, the server rejects all writes until space is free.", "Free disk space, or shorten the retention: see Retention in docs/guides/operations.md."})
+		all = append(all, Finding{"data-space", Warning, fmt.Sprintf("Only %s of %s are free on the disk of the data folder.", Bytes(f.Free), Bytes(f.Size)), "When the disk is full, the server rejects all writes until space is free.", "Free disk space, or shorten the retention: see Retention in docs/guides/operations.md."})
 	default:
 		all = append(all, fine("data-space", "%s are free on the disk of the data folder.", Bytes(f.Free))...)
 	}
@@ -171,16 +171,16 @@ func disk(w Installation) []Finding {
 	var all []Finding
 	f := w.Folder
 	if f.Kind != "" && w.Database.Engine != "PostgreSQL" {
-		all = found("data-kind", Problem, "The data folder is on a file system of type "+f.Kind+".", "SQLite needs file locks and shared memory, which this type does not provide reliably: the database can be damaged.",
+		all = found("data-kind", Problem, fmt.Sprintf("The data folder is on a file system of type %s.", f.Kind), "SQLite needs file locks and shared memory, which this type does not provide reliably: the database can be damaged.",
 			"Move the data folder to a local disk, or use PostgreSQL.")
 	}
 	switch {
 	case f.Sync == 0:
 	case f.Sync < 20*time.Microsecond:
-		all = append(all, Finding{"data-sync", Warning, "A synced write is acknowledged after " + round(f.Sync) + ", which no disk can do.", "Acknowledged data may be lost after a power failure: the file system is in memory, or a layer ignores fsync.",
+		all = append(all, Finding{"data-sync", Warning, fmt.Sprintf("A synced write is acknowledged after %s, which no disk can do.", round(f.Sync)), "Acknowledged data may be lost after a power failure: the file system is in memory, or a layer ignores fsync.",
 			"Put the data folder on a disk that honors fsync."})
 	case f.Sync > 100*time.Millisecond:
-		all = append(all, Finding{"data-sync", Warning, "A synced write takes " + round(f.Sync) + ".", "Every acknowledged request waits for the disk.", "Use a faster disk, or find out which other load it has."})
+		all = append(all, Finding{"data-sync", Warning, fmt.Sprintf("A synced write takes %s.", round(f.Sync)), "Every acknowledged request waits for the disk.", "Use a faster disk, or find out which other load it has."})
 	default:
 		all = append(all, fine("data-sync", "A synced write takes %s.", round(f.Sync))...)
 	}
@@ -192,7 +192,7 @@ func bucket(w Installation) []Finding {
 	case w.Bucket == "":
 		return nil
 	case w.BucketErr != "":
-		return found("bucket", Problem, "The bucket "+w.Bucket+" is not usable: "+w.BucketErr+".", "Uploads fail, and files in the bucket cannot be read.", "Check media.bucket, its access key, and the permissions of the key.")
+		return found("bucket", Problem, fmt.Sprintf("The bucket %s is not usable: %s.", w.Bucket, w.BucketErr), "Uploads fail, and files in the bucket cannot be read.", "Check media.bucket, its access key, and the permissions of the key.")
 	}
 	return fine("bucket", "The bucket %s stores, returns and deletes files.", w.Bucket)
 }
@@ -200,14 +200,14 @@ func bucket(w Installation) []Finding {
 func database(w Installation) []Finding {
 	d := w.Database
 	if d.Err != "" {
-		return found("database", Problem, "The database cannot be used: "+strings.TrimSuffix(d.Err, ".")+".", "The server does not work without its database.", "Fix the stated error. The server resumes automatically when the database is available.")
+		return found("database", Problem, fmt.Sprintf("The database cannot be used: %s.", strings.TrimSuffix(d.Err, ".")), "The server does not work without its database.", "Fix the stated error. The server resumes automatically when the database is available.")
 	}
 	if d.Engine == "" {
 		return nil
 	}
 	all := fine("database", "%s answers in %s.", d.Engine, round(d.Took))
 	if d.Took > time.Second {
-		all = found("database", Warning, d.Engine+" takes "+round(d.Took)+" to answer.", "Every request waits for the database.", "Check the load of the database server and the network to it.")
+		all = found("database", Warning, fmt.Sprintf("%s takes %s to answer.", d.Engine, round(d.Took)), "Every request waits for the database.", "Check the load of the database server and the network to it.")
 	}
 	if d.Schema != d.Newest {
 		return append(all, Finding{"schema", Problem, fmt.Sprintf("The database schema is %d, but this program needs %d.", d.Schema, d.Newest), "Another version of the program has migrated the database.", "Run the same version on all machines."})
@@ -228,9 +228,9 @@ func databaseSettings(w Installation) []Finding {
 		switch {
 		case !ok:
 		case value == "off" && name == "synchronous_commit":
-			all = append(all, Finding{"pg-" + name, Note, "PostgreSQL has " + name + " = off.", why[name], "Set it to on for this database."})
+			all = append(all, Finding{"pg-" + name, Note, fmt.Sprintf("PostgreSQL has %s = off.", name), why[name], "Set it to on for this database."})
 		case value == "off":
-			all = append(all, Finding{"pg-" + name, Problem, "PostgreSQL has " + name + " = off.", why[name], "Set it to on in postgresql.conf and reload PostgreSQL."})
+			all = append(all, Finding{"pg-" + name, Problem, fmt.Sprintf("PostgreSQL has %s = off.", name), why[name], "Set it to on in postgresql.conf and reload PostgreSQL."})
 		default:
 			all = append(all, fine("pg-"+name, "PostgreSQL has %s = %s.", name, value)...)
 		}
@@ -250,13 +250,13 @@ func clock(w Installation) []Finding {
 		if d < 0 {
 			way = "behind"
 		}
-		all = found("clock-database", level, "The clock of the database server is "+round(d.Abs())+" "+way+" the clock of this machine.", "If clocks differ much, machines on one database see each other's leases expire too early or too late.", fix)
+		all = found("clock-database", level, fmt.Sprintf("The clock of the database server is %s %s the clock of this machine.", round(d.Abs()), way), "If clocks differ much, machines on one database see each other's leases expire too early or too late.", fix)
 	}
 	if ahead := w.Database.LastEvent.Sub(w.Now); !w.Database.LastEvent.IsZero() && ahead > time.Minute {
-		all = append(all, Finding{"clock-log", Warning, "The newest event in the log is " + round(ahead) + " in the future.", "The clock was set back, or the clock of another machine is ahead: leases and renewals are late.", fix})
+		all = append(all, Finding{"clock-log", Warning, fmt.Sprintf("The newest event in the log is %s in the future.", round(ahead)), "The clock was set back, or the clock of another machine is ahead: leases and renewals are late.", fix})
 	}
 	if w.ClockOff.Abs() > time.Minute {
-		all = append(all, Finding{"clock-set", Warning, "The clock was set by " + round(w.ClockOff) + " while the server ran.", "The server adjusts slowly, so that leases do not expire all at once.", fix})
+		all = append(all, Finding{"clock-set", Warning, fmt.Sprintf("The clock was set by %s while the server ran.", round(w.ClockOff)), "The server adjusts slowly, so that leases do not expire all at once.", fix})
 	}
 	if all == nil && w.Database.Err == "" {
 		return fine("clock", "The clock agrees with the database.")
@@ -285,7 +285,7 @@ func work(w Installation) []Finding {
 	}
 	var all []Finding
 	if late := w.Now.Sub(d.SweepDue); !d.SweepDue.IsZero() && late > LateAfter {
-		all = append(all, Finding{"sweep", Warning, "The hourly sweep is late by " + round(late) + ".", "Expired subscriptions and old data are not removed.", "Check the server's log for the cause; \"cloudburst sweep\" runs the sweep now."})
+		all = append(all, Finding{"sweep", Warning, fmt.Sprintf("The hourly sweep is late by %s.", round(late)), "Expired subscriptions and old data are not removed.", "Check the server's log for the cause; \"cloudburst sweep\" runs the sweep now."})
 	} else {
 		all = append(all, fine("sweep", "The hourly sweep is on time.")...)
 	}
@@ -321,7 +321,7 @@ func events(w Installation) []Finding {
 		return fine("errors", "%d of %d events in the last hour were failures.", failed, total)
 	}
 	slices.Sort(bad)
-	return found("errors", Warning, "Most events of these kinds failed in the last hour: "+strings.Join(bad, ", ")+".", "Single failing feeds or hosts are normal, but a majority is not.", "Run \"cloudburst log --since 1h\" for the reasons.")
+	return found("errors", Warning, fmt.Sprintf("Most events of these kinds failed in the last hour: %s.", strings.Join(bad, ", ")), "Single failing feeds or hosts are normal, but a majority is not.", "Run \"cloudburst log --since 1h\" for the reasons.")
 }
 
 func backup(w Installation) []Finding {
@@ -331,7 +331,7 @@ func backup(w Installation) []Finding {
 	case w.Backup.IsZero():
 		return found("backup", Note, "No backup by this program is recorded.", "This check cannot see backups made in other ways.", fix)
 	case age > 7*24*time.Hour:
-		return found("backup", Warning, "The last backup by this program is "+round(age)+" old.", "If the disk fails, all later data is lost.", fix)
+		return found("backup", Warning, fmt.Sprintf("The last backup by this program is %s old.", round(age)), "If the disk fails, all later data is lost.", fix)
 	}
 	return fine("backup", "The last backup is %s old.", round(age))
 }
@@ -346,10 +346,10 @@ func backupContent(w Installation) []Finding {
 	case c.Damaged:
 		return found(id, Problem, c.Err, "The backup cannot be restored.", "Create another backup now, and find the cause: the disk, or a program that changed the file.")
 	case c.Err != "":
-		return found(id, Note, "The last backup could not be verified: "+strings.TrimSuffix(c.Err, ".")+".", "It is unknown whether the backup is intact.",
+		return found(id, Note, fmt.Sprintf("The last backup could not be verified: %s.", strings.TrimSuffix(c.Err, ".")), "It is unknown whether the backup is intact.",
 			"On the machine with the backup, \"cloudburst restore\" verifies it before restoring.")
 	case c.SHA256 == "":
-		return found(id, Note, "The last backup, "+c.File+", has no SHA-256.", "It cannot be verified whether the backup is intact.", "Create a backup with this version.")
+		return found(id, Note, fmt.Sprintf("The last backup, %s, has no SHA-256.", c.File), "It cannot be verified whether the backup is intact.", "Create a backup with this version.")
 	}
 	return fine(id, "The last backup, %s, is intact.", c.File)
 }

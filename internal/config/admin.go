@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"net/url"
@@ -50,10 +51,7 @@ func sameDatabase(a, b string) bool {
 		return a == b
 	}
 	at := func(u *url.URL) string {
-		port := u.Port()
-		if port == "" {
-			port = "5432"
-		}
+		port := cmp.Or(u.Port(), "5432")
 		return u.User.Username() + "@" + net.JoinHostPort(strings.ToLower(u.Hostname()), port) + u.Path + "?" + u.Query().Get("host")
 	}
 	return a != "" && at(one) == at(other)

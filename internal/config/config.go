@@ -242,15 +242,14 @@ func (c Config) Warnings() []string {
 // publicWarning returns the warning for a missing public-url. The warning names the host that links
 // contain instead.
 func (c Config) publicWarning() string {
-	text := "public-url is not set: links and the <cloud> element name "
 	u, err := url.Parse(c.Public(c.Listen))
 	if err != nil {
-		return text + "the address of the public listener."
+		return "public-url is not set: links and the <cloud> element name the address of the public listener."
 	}
 	if loopback(net.JoinHostPort(u.Hostname(), "80")) {
-		return text + u.Hostname() + ", which no other machine can reach. Set it to the URL under which others reach this server."
+		return fmt.Sprintf("public-url is not set: links and the <cloud> element name %s, which no other machine can reach. Set it to the URL under which others reach this server.", u.Hostname())
 	}
-	return text + u.Hostname() + ", the address that listen has. Set it to the URL under which others reach this server."
+	return fmt.Sprintf("public-url is not set: links and the <cloud> element name %s, the address that listen has. Set it to the URL under which others reach this server.", u.Hostname())
 }
 
 func loopback(addr string) bool {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -56,12 +57,7 @@ func readFile(path string, read func(string) ([]byte, error)) (map[string]string
 // walk visits the leaves of a tree in the order of their dotted keys, so that the same file always
 // gives the same first error.
 func walk(tree map[string]any, prefix string, visit func(key string, value any) error) error {
-	keys := make([]string, 0, len(tree))
-	for k := range tree {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(tree)) {
 		var err error
 		if sub, ok := tree[k].(map[string]any); ok {
 			err = walk(sub, prefix+k+".", visit)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -111,9 +112,7 @@ func AddFlags(fs *pflag.FlagSet, names ...string) {
 func (s Setting) usage() string {
 	word := map[Kind]string{Folder: "folder", Address: "address", Server: "address", PublicURL: "URL", Database: "URL",
 		Networks: "networks", URLs: "URLs", Hosts: "hosts", Domains: "hosts", PingTargets: "targets", Size: "size", Share: "number", Headers: "fields", Collector: "URL", Duration: "time", Durations: "times", Count: "number", Rate: "number", Choice: "word"}[s.Kind]
-	if word == "" {
-		word = "text"
-	}
+	word = cmp.Or(word, "text")
 	// pflag shows the word in backquotes as the placeholder of the value.
 	text := s.Doc + " (`" + word + "`"
 	if s.Kind == Choice {

@@ -245,7 +245,6 @@ func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 		f.SinceAt = now
 	}
 	f.State, f.ConfirmedAt, f.Asked, f.Claim, f.Failures, f.LastError, f.LastErrorAt = Active, now, false, 0, 0, "", time.Time{}
-	text := fmt.Sprintf("%s notifies this server of changes (%s)", text.Host(f.Hub), f.Protocol)
 	switch f.Protocol {
 	case WebSub:
 		if lease <= 0 {
@@ -257,14 +256,14 @@ func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 	case CNWS:
 		f.ExpiresAt = time.Time{}
 		f.NextAt = now.Add(e.Options.Silence)
-		return &event.Event{Kind: event.KindRegister, OK: true, Text: text + "."}
+		return &event.Event{Kind: event.KindRegister, OK: true, Text: fmt.Sprintf("%s notifies this server of changes (%s).", text.Host(f.Hub), f.Protocol)}
 	default:
 		f.ExpiresAt = now.Add(e.Options.Expiry)
 		late := max(e.Options.Expiry-e.Options.Renew, 0) / 3
 		f.NextAt = e.plan.schedule(now, now.Add(e.Options.Renew), late)
 	}
 	return &event.Event{Kind: event.KindRegister, OK: true,
-		Text: fmt.Sprintf("%s until %s.", text, f.ExpiresAt.Format("15:04 on 2 January 2006"))}
+		Text: fmt.Sprintf("%s notifies this server of changes (%s) until %s.", text.Host(f.Hub), f.Protocol, f.ExpiresAt.Format("15:04 on 2 January 2006"))}
 }
 
 // queueCheck queues a check of the feed if changes may have been missed.

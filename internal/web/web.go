@@ -14,9 +14,12 @@ import (
 	"time"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/version"
 	"cloudburst/internal/cache"
 	"cloudburst/internal/conversation"
 	"cloudburst/internal/event"
+	"cloudburst/internal/ownhost"
+	"cloudburst/internal/people"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/accountui"
 	"cloudburst/internal/web/adminui"
@@ -74,19 +77,19 @@ type Web struct {
 	Moves    accountui.Moves // imports and exports authors; nil: authors cannot be exported or imported
 	Replies  AllReplies      // replies from other sites; nil: the server receives no replies
 	Sent     writerui.Sent   // webmentions of posts; set if Replies is set
-	Mentions writerui.Mentions
+	Mentions author.MentionSettings
 	// MentionsOff has the settings that the operator has turned off for all authors.
 	MentionsOff author.Mentions
-	Threads     AllThreads         // threads of posts; nil: posts have no threads
-	People      peopleui.Directory // list of the authors; nil: the server has no such list
-	Site        authorui.Site      // pages, themes and the search of authors; nil: none
-	Domains     authorui.Domains   // domains of authors; nil: authors cannot use their own domains
+	Threads     *conversation.Threads // threads of posts; nil: posts have no threads
+	People      peopleui.Directory    // list of the authors; nil: the server has no such list
+	Site        *author.Site          // pages, themes and the search of authors; nil: none
+	Domains     *ownhost.Hosts        // domains of authors; nil: authors cannot use their own domains
 	// PageState identifies the state of everything that author pages show; nil: these pages are not
 	// kept in memory.
 	PageState func(ctx context.Context) (string, error)
-	PageCache *cache.Counts     // counts the uses of author pages in memory; nil: the uses are not counted
-	Versions  writerui.Versions // earlier versions of posts; set if Posts is set
-	Rules     writerui.Rules    // rules of authors for their texts; set if Posts is set
+	PageCache *cache.Counts       // counts the uses of author pages in memory; nil: the uses are not counted
+	Versions  version.Versions    // earlier versions of posts; set if Posts is set
+	Rules     author.RuleSettings // rules of authors for their texts; set if Posts is set
 	// Card reads the preview of a page for a link to it; nil: no previews.
 	Card func(ctx context.Context, user, url string) (author.Card, error)
 	// FileOf returns a hosted file by the first digits of its hash. nil: files are served without
@@ -113,7 +116,7 @@ type Web struct {
 	Heartbeat    time.Duration // interval of heartbeats on a quiet stream [15 s]
 
 	// Subscriptions let visitors receive posts by e-mail; nil: not possible.
-	Subscriptions peopleui.Subscriptions
+	Subscriptions *people.Subscriptions
 }
 
 // AllAccounts is the interface to the accounts for all pages; account.Accounts implements it.
@@ -135,12 +138,6 @@ type AllPosts interface {
 type AllReplies interface {
 	writerui.Replies
 	authorui.Replies
-}
-
-// AllThreads is the interface to threads for all pages; conversation.Threads implements it.
-type AllThreads interface {
-	authorui.Threads
-	readerui.Threads
 }
 
 // AllRiver is the interface to the aggregator for all pages; river.River implements it.

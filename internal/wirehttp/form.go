@@ -45,7 +45,7 @@ func ReadForm(r *http.Request, limit int64, tooLarge string) ([]byte, *Refusal) 
 // spec:cloudburst#form-lenient-type
 func CheckFormType(h http.Header) string {
 	if enc := Encoding(h); enc != "" {
-		return "The body is encoded as " + Quote(enc) + "; send it as it is, without Content-Encoding."
+		return fmt.Sprintf("The body is encoded as %s; send it as it is, without Content-Encoding.", Quote(enc))
 	}
 	given := h.Get("Content-Type")
 	kind, _, err := mime.ParseMediaType(given)
@@ -57,7 +57,7 @@ func CheckFormType(h http.Header) string {
 	case "", "text/plain", "application/x-www-form-urlencoded":
 		return ""
 	}
-	return "The body is " + Quote(given) + "; send a form as application/x-www-form-urlencoded."
+	return fmt.Sprintf("The body is %s; send a form as application/x-www-form-urlencoded.", Quote(given))
 }
 
 // Encoding returns the Content-Encoding that a server must decode, "" if there is none.
@@ -84,7 +84,7 @@ func EachField(form string, limit int, do func(name, value string)) (wrong strin
 		}
 		n++
 		if strings.Contains(pair, ";") {
-			return "The form has a ; in " + Quote(pair) + "; write %3B where it belongs to a value, and & between fields."
+			return fmt.Sprintf("The form has a ; in %s; write %%3B where it belongs to a value, and & between fields.", Quote(pair))
 		}
 		name, value, _ := strings.Cut(pair, "=")
 		if name, wrong = unescape(name); wrong != "" {
@@ -102,11 +102,11 @@ func unescape(s string) (value, wrong string) {
 	v, err := url.QueryUnescape(s)
 	switch {
 	case err != nil:
-		return "", "The form has a percent sign that two hexadecimal digits do not follow, in " + Quote(s) + "; write a percent sign as %25."
+		return "", fmt.Sprintf("The form has a percent sign that two hexadecimal digits do not follow, in %s; write a percent sign as %%25.", Quote(s))
 	case strings.Contains(v, "\x00"):
-		return "", "The form has a NUL in " + Quote(s) + ", which is not allowed."
+		return "", fmt.Sprintf("The form has a NUL in %s, which is not allowed.", Quote(s))
 	case !utf8.ValidString(v):
-		return "", "The form is not UTF-8 in " + Quote(s) + "; encode it as UTF-8."
+		return "", fmt.Sprintf("The form is not UTF-8 in %s; encode it as UTF-8.", Quote(s))
 	}
 	return v, ""
 }

@@ -146,7 +146,7 @@ func CheckURL(field, s string, isForbidden func(rune) bool) string {
 	case u.Port() != "" && !IsPort(u.Port()):
 		return wrong("The port of the %s %s is not a number from 1 to 65535.")
 	case u.User != nil:
-		return "The " + field + " has a user name in it, and everything here is public; leave it out."
+		return fmt.Sprintf("The %s has a user name in it, and everything here is public; leave it out.", field)
 	}
 	return ""
 }

@@ -87,23 +87,21 @@ func doneMessage(r *http.Request) string {
 }
 
 // accountPage shows the user's password and sessions.
-func (s *Pages) accountPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.showAccount(rw, r, session, http.StatusOK, accountView{})
+func (s *Pages) accountPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.showAccount(rw, r, session, http.StatusOK, accountView{})
 }
 
 // showAccount adds the common data of the page to v and writes the page. v has the results of a form.
-func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
+func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) error {
 	v.View, v.Message = s.NewView(r, "Sign-in and sessions"), doneMessage(r)
 	v.Deletes, v.Delete.Exports, v.Delete.Reads = s.Deletion != nil, s.Moves != nil, s.Reads
 	var err error
 	if v.Who, err = s.Accounts.User(r.Context(), session.User); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	sessions, err := s.Accounts.Sessions(r.Context(), session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	for _, other := range sessions {
 		v.Sessions = append(v.Sessions, sessionRow{shell.CleanText(other.ID, 100), agentWords(other.Agent), other.ID == session.ID, v.When(other.CreatedAt), v.When(other.SeenAt), v.When(other.ExpiresAt)})
@@ -117,26 +115,25 @@ func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session acc
 		}
 		return 0
 	})
-	s.Render(rw, r, status, "account", v)
+	return s.Render(rw, r, status, "account", v)
 }
 
 // tokensPage shows the tokens of programs.
-func (s *Pages) tokensPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.showTokens(rw, r, session, http.StatusOK, tokensView{Scopes: scopes(nil)})
+func (s *Pages) tokensPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.showTokens(rw, r, session, http.StatusOK, tokensView{Scopes: scopes(nil)})
 }
 
 // showTokens adds the tokens to v and writes the page. v has the form for a new token.
-func (s *Pages) showTokens(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v tokensView) {
+func (s *Pages) showTokens(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v tokensView) error {
 	v.View, v.Message = s.NewView(r, "Apps and tokens"), doneMessage(r)
 	tokens, err := s.Accounts.Tokens(r.Context(), session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	for _, t := range tokens {
 		v.Tokens = append(v.Tokens, tokenRow{shell.CleanText(t.ID, 100), shell.CleanText(t.Label, 100), shell.CleanText(t.Client, 300), shell.CleanText(shell.JoinWords(t.Scopes), 200), v.When(t.CreatedAt), v.When(t.UsedAt)})
 	}
-	s.Render(rw, r, status, "tokens", v)
+	return s.Render(rw, r, status, "tokens", v)
 }
 
 // agentWords returns the name of a browser as people know it, from the User-Agent header.
@@ -168,26 +165,18 @@ func agentWords(agent string) string {
 
 // doPassword requires the current password, so that an unattended browser is not enough to take
 // over the account. All other sessions end.
-func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	user, text, err := s.checkCurrent(r, session, shell.FormValue(form, "old"))
 	if err != nil {
-		s.accountMistake(rw, r, session, err, accountView{OldError: text})
-		return
+		return s.accountMistake(rw, r, session, err, accountView{OldError: text})
 	}
 	if user, err = s.Accounts.ChangePassword(r.Context(), user, shell.FormValue(form, "new")); err != nil {
-		s.accountMistake(rw, r, session, err, accountView{NewError: shell.Reason(err)})
-		return
+		return s.accountMistake(rw, r, session, err, accountView{NewError: shell.Reason(err)})
 	}
 	if err := s.SignIn(rw, r, user); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/account?done=password", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/account?done=password")
 }
 
 // checkCurrent checks the current password of a user. text is the error for its field.
@@ -202,44 +191,29 @@ func (s *Pages) checkCurrent(r *http.Request, session account.Session, password 
 }
 
 // accountMistake shows the page again, with the error next to its field.
-func (s *Pages) accountMistake(rw http.ResponseWriter, r *http.Request, session account.Session, err error, v accountView) {
-	s.showAccount(rw, r, session, s.mistake(rw, r, err), v)
-}
-
-// mistake logs the error of a form and returns the status of its page.
-func (s *Pages) mistake(rw http.ResponseWriter, r *http.Request, err error) int {
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
-	return status
+func (s *Pages) accountMistake(rw http.ResponseWriter, r *http.Request, session account.Session, err error, v accountView) error {
+	return s.showAccount(rw, r, session, s.Refused(rw, r, err), v)
 }
 
 // doEndSession ends one session, or all except that of this browser.
-func (s *Pages) doEndSession(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doEndSession(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	id, others, done := shell.FormValue(form, "id"), shell.FormValue(form, "others") != "", "session"
 	if others {
 		done = "others"
 	}
 	all, err := s.Accounts.Sessions(r.Context(), session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	for _, one := range all { // EndSession takes only the ID, so only sessions of the user are ended
 		if one.ID != id && (!others || one.ID == session.ID) {
 			continue
 		}
 		if err := s.Accounts.EndSession(r.Context(), one.ID); err != nil && fault.CodeOf(err) != fault.NotFound {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 	}
-	http.Redirect(rw, r, "/account?done="+done, http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/account?done="+done)
 }
 
 type tokenView struct {
@@ -251,12 +225,7 @@ type tokenView struct {
 }
 
 // doNewToken creates a token and shows it once.
-func (s *Pages) doNewToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doNewToken(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	label, chosen := shell.CleanText(strings.TrimSpace(shell.FormValue(form, "label")), 100), chosenScopes(form)
 	v := tokensView{Label: label, Scopes: scopes(chosen)}
 	if label == "" {
@@ -266,16 +235,14 @@ func (s *Pages) doNewToken(rw http.ResponseWriter, r *http.Request, session acco
 		v.ScopeError = "Choose at least one permission."
 	}
 	if v.LabelError+v.ScopeError != "" {
-		s.showTokens(rw, r, session, http.StatusBadRequest, v)
-		return
+		return s.showTokens(rw, r, session, http.StatusBadRequest, v)
 	}
 	plain, token, err := s.Accounts.NewToken(r.Context(), session.User, label, chosen)
 	if err != nil {
 		v.LabelError = shell.Reason(err)
-		s.showTokens(rw, r, session, s.mistake(rw, r, err), v)
-		return
+		return s.showTokens(rw, r, session, s.Refused(rw, r, err), v)
 	}
-	s.Render(rw, r, http.StatusOK, "token", tokenView{View: s.NewView(r, "New token"),
+	return s.Render(rw, r, http.StatusOK, "token", tokenView{View: s.NewView(r, "New token"),
 		Label: shell.CleanText(token.Label, 100), Scopes: shell.JoinWords(token.Scopes), Plain: plain, Base: s.BaseURL(r)})
 }
 
@@ -289,23 +256,16 @@ func chosenScopes(form rsscloud.Form) (chosen []string) {
 }
 
 // doRevokeToken revokes a token after confirmation.
-func (s *Pages) doRevokeToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doRevokeToken(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	id := shell.FormValue(form, "id")
 	if shell.FormValue(form, "sure") == "" {
-		s.AskFirst(rw, r, "Revoke this token?", shell.Question{
+		return s.AskFirst(rw, r, "Revoke this token?", shell.Question{
 			Lines:  []string{"Programs that use the token are refused from then on. This cannot be undone, but you can create another token."},
 			Action: "/account/tokens/revoke", Fields: []shell.NamedValue{{Name: "id", Value: id}}, Button: "Revoke", Back: "/account/tokens",
 		})
-		return
 	}
 	if err := s.Accounts.RevokeToken(r.Context(), session.User, id); err != nil && fault.CodeOf(err) != fault.NotFound {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/account/tokens?done=token", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/account/tokens?done=token")
 }

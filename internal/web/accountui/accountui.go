@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"cloudburst/internal/account"
+	"cloudburst/internal/admin"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
 	"cloudburst/internal/web/content"
@@ -15,14 +16,14 @@ import (
 // Options configure the pages of accounts. Accounts must be set.
 type Options struct {
 	Accounts     Accounts
-	Authors      Authors     // nil: this server hosts no feeds
-	Profiles     Profiles    // nil: users cannot write posts
-	Groups       Groups      // nil: there is only the default group
-	Audience     Audience    // nil: readers are not counted
-	Registration func() bool // reports whether registration at /signup is open; nil: registration is closed
-	Apps         Apps        // reads the metadata of client programs; nil: programs cannot request access
-	Deletion     Deletion    // nil: users cannot delete their accounts
-	Moves        Moves       // exports and imports authors; nil: authors cannot be exported or imported
+	Authors      Authors      // nil: this server hosts no feeds
+	Profiles     Profiles     // nil: users cannot write posts
+	Groups       Groups       // nil: there is only the default group
+	Audience     Audience     // nil: readers are not counted
+	Registration func() bool  // reports whether registration at /signup is open; nil: registration is closed
+	Apps         Apps         // reads the metadata of client programs; nil: programs cannot request access
+	Deletion     *admin.Admin // nil: users cannot delete their accounts
+	Moves        Moves        // exports and imports authors; nil: authors cannot be exported or imported
 }
 
 // Accounts is the interface to the accounts for the pages; account.Accounts implements it.

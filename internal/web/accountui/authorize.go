@@ -40,11 +40,10 @@ var authorizePolicy = strings.Replace(shell.Policy, " form-action 'self';", "", 
 // URL and redirect URI; all other errors are sent to the program.
 //
 // spec:indieauth-2024#authorization-request
-func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	request, refusal, bad := indieauth.ParseRequest(r.URL.Query())
 	if bad != nil {
-		s.appProblem(rw, r, "The app sent an invalid request: "+bad.Error()+".")
-		return
+		return s.appProblem(rw, r, "The app sent an invalid request: "+bad.Error()+".")
 	}
 	app, unread := s.Apps.Client(r.Context(), request.ClientID)
 	if !request.Trusts(app) {
@@ -52,12 +51,11 @@ func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session a
 		if unread != nil {
 			text += " " + fault.Message(unread)
 		}
-		s.appProblem(rw, r, text)
-		return
+		return s.appProblem(rw, r, text)
 	}
 	if refusal != nil {
 		http.Redirect(rw, r, request.Refuse(s.issuer(r), refusal), http.StatusFound)
-		return
+		return nil
 	}
 	name := app.Name
 	if name == "" {
@@ -67,8 +65,7 @@ func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session a
 		User: session.User, ClientID: request.ClientID, ClientName: shell.CleanText(name, 100), RedirectURI: request.RedirectURI, State: request.State, Challenge: request.Challenge,
 	})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := authorizeView{
 		View: s.NewView(r, "Sign in to "+shell.CleanText(name, 100)), Name: shell.CleanText(name, 100), URL: shell.CleanText(request.ClientID, 300), Me: s.BaseURL(r) + "/" + session.User + "/",
@@ -84,13 +81,13 @@ func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session a
 		v.Logo = s.ProxyURL(app.Logo)
 	}
 	rw.Header().Set("Content-Security-Policy", authorizePolicy)
-	s.Render(rw, r, http.StatusOK, "authorize", v)
+	return s.Render(rw, r, http.StatusOK, "authorize", v)
 }
 
 func (s *Pages) issuer(r *http.Request) string { return s.BaseURL(r) + "/" }
 
-func (s *Pages) appProblem(rw http.ResponseWriter, r *http.Request, text string) {
-	s.Problem(rw, r, http.StatusBadRequest, "This app cannot sign you in", text)
+func (s *Pages) appProblem(rw http.ResponseWriter, r *http.Request, text string) error {
+	return s.Problem(rw, r, http.StatusBadRequest, "This app cannot sign you in", text)
 }
 
 // askedScopes lists the known scopes of a request, all selected. The scope "post" is an
@@ -111,21 +108,14 @@ func askedScopes(wanted []string) (all []scope) {
 // sealed request of this user, so the decision applies exactly to the request on the page.
 //
 // spec:indieauth-2024#authorization-response
-func (s *Pages) doAuthorize(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doAuthorize(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	z, err := s.Accounts.OpenRequest(session.User, shell.FormValue(form, "ask"))
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	back := indieauth.Request{ClientID: z.ClientID, RedirectURI: z.RedirectURI, State: z.State}
 	if shell.FormValue(form, "decision") != "allow" {
-		http.Redirect(rw, r, back.Refuse(s.issuer(r), &indieauth.Error{Code: indieauth.AccessDenied, Description: "The user did not allow it."}), http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, back.Refuse(s.issuer(r), &indieauth.Error{Code: indieauth.AccessDenied, Description: "The user did not allow it."}))
 	}
 	for _, known := range askedScopes(append([]string{"profile", "email"}, account.Scopes()...)) {
 		if slices.ContainsFunc(form, func(f rsscloud.Field) bool { return f.Name == "scope" && f.Value == known.Value }) {
@@ -134,8 +124,7 @@ func (s *Pages) doAuthorize(rw http.ResponseWriter, r *http.Request, session acc
 	}
 	code, err := s.Accounts.Allow(z)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, back.Redirect(s.issuer(r), code), http.StatusSeeOther)
+	return shell.Redirect(rw, r, back.Redirect(s.issuer(r), code))
 }

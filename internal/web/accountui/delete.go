@@ -1,19 +1,14 @@
 package accountui
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/admin"
 	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
 )
-
-// Deletion deletes users and records it in the audit log; admin.Admin implements it.
-type Deletion interface {
-	DeleteUser(ctx context.Context, by admin.Actor, name string) error
-}
 
 // deleteForm is the form by which users delete their own account, with its errors.
 type deleteForm struct {
@@ -24,27 +19,21 @@ type deleteForm struct {
 }
 
 // doDelete deletes the account of the user. It requires the user name and the current password.
-func (s *Pages) doDelete(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doDelete(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	f := deleteForm{Name: shell.CleanText(strings.TrimSpace(shell.FormValue(form, "name")), account.MaxName)}
 	if f.Name != session.User {
 		f.NameError = "That is not your user name. Nothing was deleted."
-		s.showAccount(rw, r, session, http.StatusBadRequest, accountView{Delete: f})
-		return
+		return s.showAccount(rw, r, session, http.StatusBadRequest, accountView{Delete: f})
 	}
+	var err error
 	if _, f.PasswordError, err = s.checkCurrent(r, session, shell.FormValue(form, "password")); err == nil {
 		if err = s.Deletion.DeleteUser(r.Context(), admin.Actor{Name: session.User, Addr: s.CallerAddr(r), Via: "page"}, session.User); err != nil {
 			f.Wrong = shell.Reason(err)
 		}
 	}
 	if err != nil {
-		s.accountMistake(rw, r, session, err, accountView{Delete: f})
-		return
+		return s.accountMistake(rw, r, session, err, accountView{Delete: f})
 	}
 	s.SetSessionCookie(rw, r, "")
-	http.Redirect(rw, r, "/login?done=deleted", http.StatusSeeOther) // on a page, the service worker notices the end of the session
+	return shell.Redirect(rw, r, "/login?done=deleted") // on a page, the service worker notices the end of the session
 }

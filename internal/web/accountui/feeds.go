@@ -17,6 +17,7 @@ import (
 	"cloudburst/internal/text"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
 )
 
 type feedsView struct {
@@ -62,36 +63,34 @@ func feedLabels() []shell.NamedValue {
 }
 
 // feedsPage shows the user's feeds, and the forms to save, move and end them.
-func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.showFeeds(rw, r, session, http.StatusOK, feedsView{}, hosted{})
+func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.showFeeds(rw, r, session, http.StatusOK, feedsView{}, hosted{})
 }
 
 // showFeeds adds the common data of the page to v. failed has the values and the error of the form
 // of one feed.
-func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, failed hosted) {
+func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, failed hosted) error {
 	v.View, v.Message, v.Base = s.NewView(r, "Your feeds"), doneMessage(r), s.BaseURL(r)
 	v.Cloud = s.CloudElement(v.Base)
 	v.Heading = v.Title
 	if s.Profiles != nil && v.Hints.Periods == nil {
 		w, err := s.Profiles.Writer(r.Context(), session.User)
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		v.Hints = hintsViewOf(w.Hints)
 	}
 	for _, label := range feedLabels() {
 		h, err := s.hosted(r, session.User, label)
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		if failed.Name == h.Name {
 			h.To, h.ToError = failed.To, failed.ToError
 		}
 		v.Feeds = append(v.Feeds, h)
 	}
-	s.Render(rw, r, status, "feeds", v)
+	return s.Render(rw, r, status, "feeds", v)
 }
 
 // hosted collects the data of one feed. It returns no error for a feed that was never saved.
@@ -159,7 +158,7 @@ func findings(doc []byte, f author.Feed, address string, now time.Time) (all []f
 }
 
 // doSave saves an uploaded file.
-func (s *Pages) doSave(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doSave(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	// If the deadlines cannot be set, the server's defaults apply.
 	rc := http.NewResponseController(rw)
 	_, _ = rc.SetReadDeadline(time.Now().Add(shell.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(shell.FormTimeout))
@@ -168,13 +167,9 @@ func (s *Pages) doSave(rw http.ResponseWriter, r *http.Request, session account.
 		_, err = s.Authors.Put(r.Context(), author.Document{User: session.User, Name: name, Bytes: doc, Type: kind, Via: "page"})
 	}
 	if err != nil {
-		status, _ := shell.StatusOf(err)
-		s.LogFailure(r, err, status)
-		shell.SetRetryAfter(rw, err)
-		s.showFeeds(rw, r, session, status, feedsView{Chose: name, Wrong: shell.Reason(err)}, hosted{})
-		return
+		return s.showFeeds(rw, r, session, s.Refused(rw, r, err), feedsView{Chose: name, Wrong: shell.Reason(err)}, hosted{})
 	}
-	http.Redirect(rw, r, "/account/feed?done=saved", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/account/feed?done=saved")
 }
 
 // readUpload reads the upload form: the name of the feed, the file, and its type guessed from its
@@ -228,21 +223,16 @@ func uploadType(name string, doc []byte) string {
 }
 
 // doCloud changes whether this server adds its <cloud> element to the user's feed.
-func (s *Pages) doCloud(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
+func (s *Pages) doCloud(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	on := shell.FormValue(form, "on") != ""
-	if err == nil {
-		_, err = s.Authors.AddCloud(r.Context(), session.User, on)
-	}
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
+	if _, err := s.Authors.AddCloud(r.Context(), session.User, on); err != nil {
+		return err
 	}
 	done := "no-cloud"
 	if on {
 		done = "cloud"
 	}
-	http.Redirect(rw, r, "/account/feed?done="+done, http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/account/feed?done="+done)
 }
 
 // relocation is a form that moves, ends or restores a feed.
@@ -289,21 +279,15 @@ func (s *Pages) relocations(l *locale.Locale) map[string]relocation {
 }
 
 // doPlace moves, ends or restores a feed after confirmation.
-func (s *Pages) doPlace(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doPlace(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	what := path.Base(r.URL.Path)
 	p := s.relocations(s.Locale(r))[what]
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
 	name, to := shell.FormValue(form, "name"), strings.TrimSpace(shell.FormValue(form, "to"))
 	h := hosted{Name: name, To: shell.CleanText(to, 2048)}
 	if what == "move" || what == "for-now" {
 		if !shell.IsWebURL(to) || len(to) > 2048 {
 			h.ToError = "Enter the full new address of the feed; it begins with https:// or http://."
-			s.showFeeds(rw, r, session, http.StatusBadRequest, feedsView{}, h)
-			return
+			return s.showFeeds(rw, r, session, http.StatusBadRequest, feedsView{}, h)
 		}
 	}
 	if shell.FormValue(form, "sure") == "" {
@@ -311,19 +295,16 @@ func (s *Pages) doPlace(rw http.ResponseWriter, r *http.Request, session account
 		if name == author.Private {
 			address = "the addresses of your private feed"
 		}
-		s.AskFirst(rw, r, p.heading, shell.Question{Lines: p.lines(address, h.To), Action: r.URL.Path,
+		return s.AskFirst(rw, r, p.heading, shell.Question{Lines: p.lines(address, h.To), Action: r.URL.Path,
 			Fields: []shell.NamedValue{{Name: "name", Value: name}, {Name: "to", Value: to}}, Button: p.button, Back: "/account/feed"})
-		return
 	}
 	if _, err := p.do(r, session.User, name, to); err != nil {
 		status, _ := shell.StatusOf(err)
 		if status == http.StatusBadRequest && what == "move" {
 			h.ToError = shell.Reason(err)
-			s.showFeeds(rw, r, session, status, feedsView{}, h)
-			return
+			return s.showFeeds(rw, r, session, status, feedsView{}, h)
 		}
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/account/feed?done="+p.done, http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/account/feed?done="+p.done)
 }

@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
 )
 
 // hintsView is the form for the update interval that the feed declares.
@@ -66,12 +67,7 @@ func positive(n int) string {
 }
 
 // doHints sets the update interval that the feed of the user's posts declares.
-func (s *Pages) doHints(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doHints(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	one := func(name string) string { return shell.CleanText(strings.TrimSpace(shell.FormValue(form, name)), 200) }
 	v := hintsView{TTL: one("ttl"), Hours: one("hours"), Period: one("period"), Frequency: one("frequency"), Base: one("base"), Open: true}
 	var days []string
@@ -86,14 +82,11 @@ func (s *Pages) doHints(rw http.ResponseWriter, r *http.Request, session account
 		_, err = s.Profiles.SetProfile(r.Context(), session.User, func(p *author.Profile) error { p.Hints = hints; return nil }, "write")
 	}
 	if err != nil {
-		status, _ := shell.StatusOf(err)
-		s.LogFailure(r, err, status)
-		shell.SetRetryAfter(rw, err)
+		status := s.Refused(rw, r, err)
 		v.Wrong = shell.Reason(err)
-		s.showFeeds(rw, r, session, status, feedsView{Hints: v}, hosted{})
-		return
+		return s.showFeeds(rw, r, session, status, feedsView{Hints: v}, hosted{})
 	}
-	http.Redirect(rw, r, "/account/feed?done=hints", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/account/feed?done=hints")
 }
 
 // parse reads the values of the form.

@@ -17,6 +17,7 @@ import (
 	"cloudburst/internal/transfer"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
 )
 
 // shownURLs is the maximum number of old URLs in the table of a result. The CSV file has all URLs.
@@ -100,11 +101,11 @@ type movedView struct {
 }
 
 // movedPage shows the progress of an import, its preview and its result.
-func (s importPages) movedPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.showMoved(rw, r, http.StatusOK, session.User, "")
+func (s importPages) movedPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.showMoved(rw, r, http.StatusOK, session.User, "")
 }
 
-func (s importPages) showMoved(rw http.ResponseWriter, r *http.Request, status int, user, wrong string) {
+func (s importPages) showMoved(rw http.ResponseWriter, r *http.Request, status int, user, wrong string) error {
 	v := movedView{View: s.NewView(r, "Import"), ID: r.PathValue("id"), Wrong: wrong}
 	m, known := s.moving.get(user, v.ID)
 	v.Known, v.Waiting, v.Finished, v.Result = known, m.waiting, m.finished || !known, m.res
@@ -140,35 +141,28 @@ func (s importPages) showMoved(rw http.ResponseWriter, r *http.Request, status i
 	for _, p := range v.Result.Problems {
 		v.Problems = append(v.Problems, shell.CleanText(p, 500))
 	}
-	s.Render(rw, r, status, "moved", v)
+	return s.Render(rw, r, status, "moved", v)
 }
 
 // doMoved imports a previewed file, or discards it.
-func (s importPages) doMoved(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s importPages) doMoved(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	opts := &transfer.Options{Replies: shell.FormValue(form, "replies") == "yes", Boosts: shell.FormValue(form, "boosts") == "yes"}
 	if shell.FormValue(form, "do") == "discard" {
 		opts = nil
 	}
 	if err := s.moving.decide(session.User, r.PathValue("id"), opts); err != nil {
-		s.showMoved(rw, r, s.mistake(rw, r, err), session.User, shell.Reason(err))
-		return
+		return s.showMoved(rw, r, s.Refused(rw, r, err), session.User, shell.Reason(err))
 	}
-	http.Redirect(rw, r, "/account/import/"+r.PathValue("id"), http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/account/import/"+r.PathValue("id"))
 }
 
 // movedURLs sends old and new URLs of an import as CSV.
-func (s importPages) movedURLs(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s importPages) movedURLs(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	m, known := s.moving.get(session.User, r.PathValue("id"))
 	if !known || m.urls == nil {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
-	s.SendFile(rw, r, "text/csv; charset=utf-8", session.User+"-urls.csv", func(w io.Writer) error {
+	return s.SendFile(rw, r, "text/csv; charset=utf-8", session.User+"-urls.csv", func(w io.Writer) error {
 		z, err := gzip.NewReader(bytes.NewReader(m.urls))
 		if err != nil {
 			return err

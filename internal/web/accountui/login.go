@@ -63,16 +63,16 @@ func (s *Pages) welcome() string {
 }
 
 // login shows the form to sign in.
-func (s *Pages) login(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) login(rw http.ResponseWriter, r *http.Request) error {
 	rw.Header().Set("Cache-Control", "no-store")
 	next := shell.LocalPath(r.URL.Query().Get("next"), "")
 	switch {
 	case s.Visitor(r).User != "":
-		http.Redirect(rw, r, shell.LocalPath(next, s.home()), http.StatusSeeOther)
+		return shell.Redirect(rw, r, shell.LocalPath(next, s.home()))
 	case s.Accounts.SetupToken() != "":
-		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
+		return shell.Redirect(rw, r, "/setup")
 	default:
-		s.showLogin(rw, r, http.StatusOK, credentials{Next: next, Plain: s.readable(r)})
+		return s.showLogin(rw, r, http.StatusOK, credentials{Next: next, Plain: s.readable(r)})
 	}
 }
 
@@ -82,17 +82,16 @@ func signInView(v shell.View) shell.View {
 	return v
 }
 
-func (s *Pages) showLogin(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
+func (s *Pages) showLogin(rw http.ResponseWriter, r *http.Request, status int, form credentials) error {
 	v := signView{View: signInView(s.NewView(r, "Sign in")), Form: form, Open: s.isOpen(), Deleted: r.URL.Query().Get("done") == "deleted"}
-	s.Render(rw, r, status, "login", v)
+	return s.Render(rw, r, status, "login", v)
 }
 
-func (s *Pages) doLogin(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doLogin(rw http.ResponseWriter, r *http.Request) error {
 	rw.Header().Set("Cache-Control", "no-store")
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	f := s.readCredentials(r, form)
 	user, err := s.Accounts.Check(r.Context(), f.Name, f.password, s.CallerOf(r))
@@ -101,34 +100,30 @@ func (s *Pages) doLogin(rw http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		status := s.refused(rw, r, err, &f)
-		s.showLogin(rw, r, status, f)
-		return
+		return s.showLogin(rw, r, status, f)
 	}
-	http.Redirect(rw, r, shell.LocalPath(f.Next, s.home()), http.StatusSeeOther)
+	return shell.Redirect(rw, r, shell.LocalPath(f.Next, s.home()))
 }
 
 // refused puts the error into the form and returns the HTTP status of the page.
 func (s *Pages) refused(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
+	status := s.Refused(rw, r, err)
 	f.Wrong = shell.Reason(err)
 	return status
 }
 
 // logout ends the session in the browser and in the store.
-func (s *Pages) logout(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) logout(rw http.ResponseWriter, r *http.Request) error {
 	rw.Header().Set("Cache-Control", "no-store")
 	session, err := s.FindVisitor(r)
 	if err == nil && session.ID != "" {
 		err = s.Accounts.EndSession(r.Context(), session.ID)
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	s.SetSessionCookie(rw, r, "")
-	http.Redirect(rw, r, "/", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/")
 }
 
 // nameError is the error of an invalid user name for a new account.

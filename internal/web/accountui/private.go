@@ -1,6 +1,7 @@
 package accountui
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
 )
 
 const privatePath = "/account/private"
@@ -47,8 +49,8 @@ type secretRow struct {
 }
 
 // privatePage lists the groups and the readers of their feeds.
-func (s *Pages) privatePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.showPrivate(rw, r, session, http.StatusOK, privateView{})
+func (s *Pages) privatePage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.showPrivate(rw, r, session, http.StatusOK, privateView{})
 }
 
 // groups returns the groups of a user. If users cannot write posts, there is only the default group.
@@ -59,13 +61,12 @@ func (s *Pages) groups(ctx context.Context, user string) ([]author.Group, error)
 	return s.Groups.Groups(ctx, user)
 }
 
-func (s *Pages) showPrivate(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v privateView) {
+func (s *Pages) showPrivate(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v privateView) error {
 	v.View, v.Message = s.NewView(r, "Private feeds"), doneMessage(r)
 	v.CanGroup, v.CanWrite = s.Groups != nil, s.Writes
 	all, err := s.groups(r.Context(), session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	for _, g := range all {
 		row := groupRow{Slug: g.Slug, Name: shell.CleanText(g.Name, 100), Description: shell.CleanText(g.Description, 500), DeletedAt: v.When(g.DeletedAt)}
@@ -74,15 +75,14 @@ func (s *Pages) showPrivate(rw http.ResponseWriter, r *http.Request, session acc
 			continue
 		}
 		if err := s.fillGroup(r, &row, session.User, v); err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		v.Groups = append(v.Groups, row)
 	}
 	if v.slug == "" {
 		v.New.fail(v.groupError)
 	}
-	s.Render(rw, r, status, "private", v)
+	return s.Render(rw, r, status, "private", v)
 }
 
 // fillGroup adds the readers of a group, and the values and error of its forms.
@@ -136,77 +136,54 @@ type secretView struct {
 }
 
 // doNewSecret creates a secret for one reader of a group and shows it once.
-func (s *Pages) doNewSecret(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
-	slug := shell.FormValue(form, "group")
-	if slug == "" {
-		slug = author.DefaultGroup
-	}
+func (s *Pages) doNewSecret(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	g := author.Group{Slug: author.DefaultGroup, Name: "Private"}
 	if s.Groups != nil {
+		slug := cmp.Or(shell.FormValue(form, "group"), author.DefaultGroup)
+		var err error
 		if g, err = s.Groups.Group(r.Context(), session.User, slug); err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 	}
 	v := privateView{slug: g.Slug, newSecret: shell.NamedValue{Name: shell.CleanText(strings.TrimSpace(shell.FormValue(form, "reader")), 100)}}
 	if v.newSecret.Name == "" {
 		v.newSecret.Value = "Enter a name for the reader, so that you can recognise the secret."
-		s.showPrivate(rw, r, session, http.StatusBadRequest, v)
-		return
+		return s.showPrivate(rw, r, session, http.StatusBadRequest, v)
 	}
 	made, err := s.Accounts.NewSecret(r.Context(), session.User, author.GroupFeed(g.Slug), v.newSecret.Name)
 	if err != nil {
-		status, _ := shell.StatusOf(err)
-		s.LogFailure(r, err, status)
-		shell.SetRetryAfter(rw, err)
+		status := s.Refused(rw, r, err)
 		v.newSecret.Value = shell.Reason(err)
-		s.showPrivate(rw, r, session, status, v)
-		return
+		return s.showPrivate(rw, r, session, status, v)
 	}
 	plain := strings.TrimPrefix(made.Plain, made.Selector+".")
 	base := s.BaseURL(r) + author.GroupBase(session.User, g.Slug)
-	s.Render(rw, r, http.StatusOK, "secret", secretView{View: s.NewView(r, "New secret"),
+	return s.Render(rw, r, http.StatusOK, "secret", secretView{View: s.NewView(r, "New secret"),
 		Reader: shell.CleanText(made.Reader, 100), Group: shell.CleanText(g.Name, 100), URL: base + made.Selector + "." + plain + "/rss.xml", Address: base + "rss.xml",
 		Name: made.Selector, Secret: plain})
 }
 
 // doRevokeSecret revokes a secret after confirmation.
-func (s *Pages) doRevokeSecret(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doRevokeSecret(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	selector := shell.FormValue(form, "selector")
 	if shell.FormValue(form, "sure") == "" {
-		s.AskFirst(rw, r, "Revoke this secret?", shell.Question{
+		return s.AskFirst(rw, r, "Revoke this secret?", shell.Question{
 			Lines:  []string{"The reader is then refused with this secret. Other secrets stay valid. This cannot be undone, but you can create another secret."},
 			Action: privatePath + "/revoke", Fields: []shell.NamedValue{{Name: "selector", Value: selector}}, Button: "Revoke", Back: privatePath,
 		})
-		return
 	}
 	if err := s.Accounts.RevokeSecret(r.Context(), session.User, selector); err != nil && fault.CodeOf(err) != fault.NotFound {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, privatePath+"?done=secret", http.StatusSeeOther)
+	return shell.Redirect(rw, r, privatePath+"?done=secret")
 }
 
 // doGroup creates a group, or changes the group that the form names.
-func (s *Pages) doGroup(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doGroup(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	one := func(name string) string { return strings.TrimSpace(shell.FormValue(form, name)) }
 	g := author.Group{Slug: strings.ToLower(one("slug")), Name: one("name"), Description: one("description")}
 	group := one("group")
+	var err error
 	if group == "" {
 		g, err = s.Groups.AddGroup(r.Context(), session.User, g)
 		group = g.Slug
@@ -215,56 +192,40 @@ func (s *Pages) doGroup(rw http.ResponseWriter, r *http.Request, session account
 	}
 	if code := fault.CodeOf(err); err != nil && (code == fault.Invalid || code == fault.Conflict) {
 		status, _ := shell.StatusOf(err)
-		s.showPrivate(rw, r, session, status, privateView{slug: one("group"), groupError: err, New: groupRow{
+		return s.showPrivate(rw, r, session, status, privateView{slug: one("group"), groupError: err, New: groupRow{
 			Slug: shell.CleanText(one("slug"), 40), Name: shell.CleanText(g.Name, 200), Description: shell.CleanText(g.Description, 1000)}})
-		return
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, privatePath+"?done=group#g-"+group, http.StatusSeeOther)
+	return shell.Redirect(rw, r, privatePath+"?done=group#g-"+group)
 }
 
 // doDeleteGroup deletes a group after confirmation.
-func (s *Pages) doDeleteGroup(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doDeleteGroup(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	g, err := s.Groups.Group(r.Context(), session.User, shell.FormValue(form, "group"))
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if shell.FormValue(form, "sure") == "" {
 		l := s.Locale(r)
-		s.AskFirst(rw, r, l.Say("Delete the group %s?", shell.CleanText(g.Name, 60)), shell.Question{
+		return s.AskFirst(rw, r, l.Say("Delete the group %s?", shell.CleanText(g.Name, 60)), shell.Question{
 			Lines: []string{"Its private feed is then refused to all its readers.",
 				"Its posts stay private: nobody but you sees those that are for no other group. You can restore the group with its readers and posts."},
 			Action: privatePath + "/groups/delete", Fields: []shell.NamedValue{{Name: "group", Value: g.Slug}}, Button: "Delete group", Back: privatePath,
 		})
-		return
 	}
 	if _, err := s.Groups.RemoveGroup(r.Context(), session.User, g.Slug); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, privatePath+"?done=ungroup", http.StatusSeeOther)
+	return shell.Redirect(rw, r, privatePath+"?done=ungroup")
 }
 
 // doRestoreGroup restores a deleted group.
-func (s *Pages) doRestoreGroup(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *Pages) doRestoreGroup(rw http.ResponseWriter, r *http.Request, session account.Session, form rsscloud.Form) error {
 	g, err := s.Groups.RestoreGroup(r.Context(), session.User, shell.FormValue(form, "group"))
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, privatePath+"?done=regroup#g-"+g.Slug, http.StatusSeeOther)
+	return shell.Redirect(rw, r, privatePath+"?done=regroup#g-"+g.Slug)
 }

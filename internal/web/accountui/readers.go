@@ -46,11 +46,10 @@ type dayRow struct {
 }
 
 // readersPage shows the number of readers of the user's feeds.
-func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	report, err := s.Audience.Report(r.Context(), session.User, readersDays)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := readersView{View: s.NewView(r, "Readers"), Report: report}
 	v.Heading = v.Say("Your readers")
@@ -71,7 +70,7 @@ func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session acc
 	for _, d := range report.Days {
 		v.Days = append([]dayRow{{d.Day.UTC().Format("2 Jan 2006"), d.Day.UTC().Format(time.DateOnly), d}}, v.Days...)
 	}
-	s.Render(rw, r, http.StatusOK, "readers", v)
+	return s.Render(rw, r, http.StatusOK, "readers", v)
 }
 
 // formTitle returns the common name of a feed format.
@@ -127,7 +126,7 @@ func readersCharts(l *locale.Locale, days []audience.Day, now time.Time) []shell
 		{ID: "requests", Title: l.Words("Requests a day"), Unit: l.Words("requests"), Whole: true, Ticks: ticks, Bars: true, Now: l.Say("today %d", last.Requests), Series: []shell.Series{{Name: l.Words("requests"), Class: "s1", Values: requests}}},
 	}
 	for i := range charts {
-		charts[i].Desc = shell.DescribeChart(charts[i].Series, "last "+shell.FormatQuantity(readersDays, "day", "days"), "", 24*60)
+		charts[i].Desc = shell.DescribeChart(l, charts[i].Series, l.Say("Over the last %d days.", readersDays), "", 24*60)
 	}
 	return charts
 }

@@ -14,13 +14,13 @@ import (
 func (s *Pages) Routes() []route.Route {
 	all := s.signInRoutes()
 	all = append(all,
-		s.page("/account", "The password and the sessions of an account.", s.accountPage),
+		s.UserRoute("/account", "The password and the sessions of an account.", s.accountPage),
 		s.form("/account/password", "Changes the password.", s.doPassword),
 		s.form("/account/sessions/end", "Ends a session, or all except that of this browser.", s.doEndSession),
-		s.page("/account/tokens", "The tokens of programs.", s.tokensPage),
+		s.UserRoute("/account/tokens", "The tokens of programs.", s.tokensPage),
 		s.form("/account/tokens", "Creates a token for a program.", s.doNewToken),
 		s.form("/account/tokens/revoke", "Revokes a token.", s.doRevokeToken),
-		s.page("/account/private", "The groups of the author and the readers of their private feeds.", s.privatePage),
+		s.UserRoute("/account/private", "The groups of the author and the readers of their private feeds.", s.privatePage),
 		s.form("/account/private", "Creates a secret for a reader of a private feed.", s.doNewSecret),
 		s.form("/account/private/revoke", "Revokes a secret of a private feed.", s.doRevokeSecret))
 	if s.Deletion != nil {
@@ -34,20 +34,18 @@ func (s *Pages) Routes() []route.Route {
 	}
 	if s.Apps != nil {
 		all = append(all,
-			s.page("/auth", "Asks whether a program may act for the user (IndieAuth).", s.authorizePage),
+			s.UserRoute("/auth", "Asks whether a program may act for the user (IndieAuth).", s.authorizePage),
 			s.form("/auth/decide", "Saves whether a program may act for the user.", s.doAuthorize))
 	}
 	if s.Moves != nil {
 		i := importPages{s}
-		imported := s.form("/account/import", "Stores a file and previews its import.", i.doMove)
-		imported.MaxBody = maxMove + shell.FormOverhead
 		all = append(all,
-			s.page("/account/export", "Everything of the author as one file.", i.exportPage),
-			s.page("/account/import", "The forms to export and to import an author.", i.movePage),
-			imported,
-			s.page("/account/import/{id}", "How far an import is, its preview, or its result.", i.movedPage),
+			s.UserRoute("/account/export", "Everything of the author as one file.", i.exportPage),
+			s.UserRoute("/account/import", "The forms to export and to import an author.", i.movePage),
+			s.FormRoute("/account/import", maxMove+shell.FormOverhead, "Stores a file and previews its import.", i.doMove),
+			s.UserRoute("/account/import/{id}", "How far an import is, its preview, or its result.", i.movedPage),
 			s.form("/account/import/{id}", "Imports or discards a previewed file.", i.doMoved),
-			s.page("/account/import/{id}/urls", "Old and new URLs of imported posts as CSV.", i.movedURLs))
+			s.UserRoute("/account/import/{id}/urls", "Old and new URLs of imported posts as CSV.", i.movedURLs))
 	}
 	if s.Authors != nil {
 		all = append(all, s.feedRoutes()...)
@@ -55,20 +53,23 @@ func (s *Pages) Routes() []route.Route {
 	return all
 }
 
-func (s *Pages) page(path, purpose string, page func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
-	return route.Route{Method: http.MethodGet, Path: path, Handler: s.WithSession(page), Protection: route.Session, Purpose: purpose}
-}
-
-func (s *Pages) form(path, purpose string, do func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
-	return route.Route{Method: http.MethodPost, Path: path, Handler: s.WithSession(do), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
+// form returns the route of a form, which it reads for do.
+func (s *Pages) form(path, purpose string, do func(http.ResponseWriter, *http.Request, account.Session, rsscloud.Form) error) route.Route {
+	return s.FormRoute(path, rsscloud.MaxForm, purpose, func(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+		form, err := shell.ReadForm(rw, r)
+		if err != nil {
+			return err
+		}
+		return do(rw, r, session, form)
+	})
 }
 
 func (s *Pages) signInRoutes() []route.Route {
-	get := func(path, purpose string, do http.HandlerFunc) route.Route {
-		return route.Route{Method: http.MethodGet, Path: path, Handler: do, Purpose: purpose}
+	get := func(path, purpose string, do shell.Page) route.Route {
+		return route.Route{Method: http.MethodGet, Path: path, Handler: s.Handle(do), Purpose: purpose}
 	}
-	post := func(path string, limit int64, purpose string, do http.HandlerFunc) route.Route {
-		return route.Route{Method: http.MethodPost, Path: path, Handler: do, MaxBody: limit, Purpose: purpose}
+	post := func(path string, limit int64, purpose string, do shell.Page) route.Route {
+		return route.Route{Method: http.MethodPost, Path: path, Handler: s.Handle(do), MaxBody: limit, Purpose: purpose}
 	}
 	return []route.Route{
 		get("/setup", "The form for the first account.", s.setup),
@@ -83,11 +84,9 @@ func (s *Pages) signInRoutes() []route.Route {
 
 // feedRoutes lists the pages of hosted feeds.
 func (s *Pages) feedRoutes() []route.Route {
-	saved := s.form("/account/feed", "Saves a feed from a file.", s.doSave)
-	saved.MaxBody = author.MaxDocument + shell.FormOverhead
 	all := []route.Route{
-		s.page("/account/feed", "The hosted feeds of the author.", s.feedsPage),
-		saved,
+		s.UserRoute("/account/feed", "The hosted feeds of the author.", s.feedsPage),
+		s.FormRoute("/account/feed", author.MaxDocument+shell.FormOverhead, "Saves a feed from a file.", s.doSave),
 		s.form("/account/feed/move", "Moves a feed to another URL.", s.doPlace),
 		s.form("/account/feed/for-now", "Moves a feed to another URL for a while.", s.doPlace),
 		s.form("/account/feed/end", "Ends a feed.", s.doPlace),
@@ -95,7 +94,7 @@ func (s *Pages) feedRoutes() []route.Route {
 		s.form("/account/feed/cloud", "Adds the server's own <cloud> to a feed, or removes it.", s.doCloud),
 	}
 	if s.Audience != nil {
-		all = append(all, s.page("/account/readers", "The readers of the feeds.", s.readersPage))
+		all = append(all, s.UserRoute("/account/readers", "The readers of the feeds.", s.readersPage))
 	}
 	if s.Profiles != nil {
 		all = append(all, s.form("/account/feed/hints", "Changes the update hints of the feed.", s.doHints))

@@ -15,18 +15,16 @@ const SetupCookie = "cloudburst-setup"
 // setup shows the form for the first account. The link that the server prints at startup has the
 // token in its URL. A redirect removes the token, so that it stays out of the browser history and
 // of requests to other servers.
-func (s *Pages) setup(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) setup(rw http.ResponseWriter, r *http.Request) error {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")
 	if s.Accounts.SetupToken() == "" {
 		s.setSetupCookie(rw, r, "")
-		http.Redirect(rw, r, "/login", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/login")
 	}
 	if token := r.URL.Query().Get("token"); token != "" {
 		s.setSetupCookie(rw, r, shell.CleanText(token, 200))
-		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/setup")
 	}
 	f := credentials{Plain: s.readable(r)}
 	if c, err := r.Cookie(SetupCookie); err == nil {
@@ -34,7 +32,7 @@ func (s *Pages) setup(rw http.ResponseWriter, r *http.Request) {
 			f.Token = shell.CleanText(token, 200)
 		}
 	}
-	s.showSetup(rw, r, http.StatusOK, f)
+	return s.showSetup(rw, r, http.StatusOK, f)
 }
 
 func (s *Pages) setSetupCookie(rw http.ResponseWriter, r *http.Request, token string) {
@@ -45,21 +43,19 @@ func (s *Pages) setSetupCookie(rw http.ResponseWriter, r *http.Request, token st
 	http.SetCookie(rw, c)
 }
 
-func (s *Pages) showSetup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	s.Render(rw, r, status, "setup", signView{View: signInView(s.NewView(r, "Create the first account")), Form: form})
+func (s *Pages) showSetup(rw http.ResponseWriter, r *http.Request, status int, form credentials) error {
+	return s.Render(rw, r, status, "setup", signView{View: signInView(s.NewView(r, "Create the first account")), Form: form})
 }
 
-func (s *Pages) doSetup(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doSetup(rw http.ResponseWriter, r *http.Request) error {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")
 	if s.Accounts.SetupToken() == "" {
-		http.Redirect(rw, r, "/login", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/login")
 	}
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	f := s.readCredentials(r, form)
 	user, err := s.add(f, func() (account.User, error) {
@@ -70,9 +66,8 @@ func (s *Pages) doSetup(rw http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		status := s.setError(rw, r, err, &f)
-		s.showSetup(rw, r, status, f)
-		return
+		return s.showSetup(rw, r, status, f)
 	}
 	s.setSetupCookie(rw, r, "")
-	http.Redirect(rw, r, s.welcome(), http.StatusSeeOther)
+	return shell.Redirect(rw, r, s.welcome())
 }

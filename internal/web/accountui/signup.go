@@ -8,19 +8,19 @@ import (
 )
 
 // signup shows the form for a new account, if registration is open.
-func (s *Pages) signup(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) signup(rw http.ResponseWriter, r *http.Request) error {
 	rw.Header().Set("Cache-Control", "no-store")
 	switch {
 	case s.Visitor(r).User != "":
-		http.Redirect(rw, r, s.home(), http.StatusSeeOther)
+		return shell.Redirect(rw, r, s.home())
 	case s.Accounts.SetupToken() != "":
-		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
+		return shell.Redirect(rw, r, "/setup")
 	case r.URL.Query().Get("invite") != "":
-		s.invited(rw, r, r.URL.Query().Get("invite"))
+		return s.invited(rw, r, r.URL.Query().Get("invite"))
 	case !s.isOpen():
-		s.closed(rw, r)
+		return s.closed(rw, r)
 	default:
-		s.showSignup(rw, r, http.StatusOK, credentials{Plain: s.readable(r)})
+		return s.showSignup(rw, r, http.StatusOK, credentials{Plain: s.readable(r)})
 	}
 }
 
@@ -28,35 +28,32 @@ func (s *Pages) signup(rw http.ResponseWriter, r *http.Request) {
 func (s *Pages) isOpen() bool { return s.Registration != nil && s.Registration() }
 
 // invited shows the form for a new account to an invited person.
-func (s *Pages) invited(rw http.ResponseWriter, r *http.Request, secret string) {
+func (s *Pages) invited(rw http.ResponseWriter, r *http.Request, secret string) error {
 	rw.Header().Set("Referrer-Policy", "no-referrer") // the URL has the secret
 	if _, err := s.Accounts.Invited(r.Context(), secret); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.showSignup(rw, r, http.StatusOK, credentials{Plain: s.readable(r), Invite: secret})
+	return s.showSignup(rw, r, http.StatusOK, credentials{Plain: s.readable(r), Invite: secret})
 }
 
-func (s *Pages) closed(rw http.ResponseWriter, r *http.Request) {
-	s.Problem(rw, r, http.StatusNotFound, "Sign-up is closed",
+func (s *Pages) closed(rw http.ResponseWriter, r *http.Request) error {
+	return s.Problem(rw, r, http.StatusNotFound, "Sign-up is closed",
 		"Ask the operator of this server for an account.")
 }
 
-func (s *Pages) showSignup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
-	s.Render(rw, r, status, "signup", signView{View: signInView(s.NewView(r, "Create an account")), Form: form, Open: true})
+func (s *Pages) showSignup(rw http.ResponseWriter, r *http.Request, status int, form credentials) error {
+	return s.Render(rw, r, status, "signup", signView{View: signInView(s.NewView(r, "Create an account")), Form: form, Open: true})
 }
 
-func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) error {
 	rw.Header().Set("Cache-Control", "no-store")
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	f := s.readCredentials(r, form)
 	if !s.isOpen() && f.Invite == "" || s.Accounts.SetupToken() != "" {
-		s.closed(rw, r)
-		return
+		return s.closed(rw, r)
 	}
 	user, err := s.add(f, func() (account.User, error) {
 		if f.Invite != "" {
@@ -69,8 +66,7 @@ func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		status := s.setError(rw, r, err, &f)
-		s.showSignup(rw, r, status, f)
-		return
+		return s.showSignup(rw, r, status, f)
 	}
-	http.Redirect(rw, r, s.welcome(), http.StatusSeeOther)
+	return shell.Redirect(rw, r, s.welcome())
 }

@@ -178,9 +178,9 @@ func (m *moves) get(user, id string) (move, bool) {
 type importPages struct{ *Pages }
 
 // exportPage sends all data of the user as one file.
-func (s importPages) exportPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s importPages) exportPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	name := session.User + "-" + s.CurrentTime().UTC().Format(time.DateOnly) + ".zip"
-	s.SendFile(rw, r, "application/zip", name, func(out io.Writer) error {
+	return s.SendFile(rw, r, "application/zip", name, func(out io.Writer) error {
 		_, err := s.Moves.Export(r.Context(), session.User, out, nil)
 		return err
 	})
@@ -192,22 +192,21 @@ type moveView struct {
 	MoveError string
 }
 
-func (s importPages) movePage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
-	s.showMove(rw, r, http.StatusOK, "")
+func (s importPages) movePage(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
+	return s.showMove(rw, r, http.StatusOK, "")
 }
 
-func (s importPages) showMove(rw http.ResponseWriter, r *http.Request, status int, wrong string) {
-	s.Render(rw, r, status, "move", moveView{View: s.NewView(r, "Import and export"), MoveError: wrong})
+func (s importPages) showMove(rw http.ResponseWriter, r *http.Request, status int, wrong string) error {
+	return s.Render(rw, r, status, "move", moveView{View: s.NewView(r, "Import and export"), MoveError: wrong})
 }
 
 // doMove stores an uploaded file, then reads it in the background while a page shows the progress and
 // the preview.
-func (s importPages) doMove(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s importPages) doMove(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	rc := http.NewResponseController(rw)
 	gone, err := s.moving.arrive(session.User)
 	if err != nil {
-		s.showMove(rw, r, s.mistake(rw, r, err), shell.Reason(err))
-		return
+		return s.showMove(rw, r, s.Refused(rw, r, err), shell.Reason(err))
 	}
 	defer gone()
 	spool, name, size, err := s.receive(rw, r)
@@ -221,11 +220,10 @@ func (s importPages) doMove(rw http.ResponseWriter, r *http.Request, session acc
 		}
 	}
 	if err != nil {
-		s.showMove(rw, r, s.mistake(rw, r, err), shell.Reason(err))
-		return
+		return s.showMove(rw, r, s.Refused(rw, r, err), shell.Reason(err))
 	}
 	go s.work(id, session.User, spool, size, decided)
-	http.Redirect(rw, r, "/account/import/"+id, http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/account/import/"+id)
 }
 
 func drop(spool *os.File) {

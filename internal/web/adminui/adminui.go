@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/admin"
 	"cloudburst/internal/checkup"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/ownhost"
 	"cloudburst/internal/transfer"
 	"cloudburst/internal/web/shell"
 )
@@ -23,11 +24,11 @@ type Options struct {
 	Findings func(ctx context.Context) ([]checkup.Finding, error)
 	// Settings lists the settings with the values of the configuration. Nil: the page lists no settings.
 	Settings      func() []Setting
-	Hub           Hub           // nil: subscriptions cannot be removed
-	Subscriptions Subscriptions // nil: subscriptions are not listed
-	Exports       Exports       // nil: users cannot be exported
-	Domains       Domains       // nil: domains of authors are not listed
-	Program       Program       // build of the running binary
+	Hub           Hub            // nil: subscriptions cannot be removed
+	Subscriptions Subscriptions  // nil: subscriptions are not listed
+	Exports       Exports        // nil: users cannot be exported
+	Domains       *ownhost.Hosts // nil: domains of authors are not listed
+	Program       Program        // build of the running binary
 }
 
 // Passwords verifies the password of an administrator before an action that cannot be undone.

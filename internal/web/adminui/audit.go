@@ -53,7 +53,7 @@ func auditWords(action string) string {
 }
 
 // auditPage lists the actions of administrators, newest first.
-func (s *Pages) auditPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
+func (s *Pages) auditPage(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
 	v := auditView{view: s.newView(r, "Audit log", "/admin/audit", nil)}
 	v.Wide = true
 	query := r.URL.Query()
@@ -72,8 +72,7 @@ func (s *Pages) auditPage(rw http.ResponseWriter, r *http.Request, _ account.Ses
 	}
 	rows, err := s.Admin.Audit(r.Context(), q)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if len(rows) > rowsPerPage {
 		rows = rows[:rowsPerPage]
@@ -82,7 +81,7 @@ func (s *Pages) auditPage(rw http.ResponseWriter, r *http.Request, _ account.Ses
 	for _, e := range rows {
 		v.Entries = append(v.Entries, auditRowOf(v.view, e))
 	}
-	s.Render(rw, r, http.StatusOK, "adminaudit", v)
+	return s.Render(rw, r, http.StatusOK, "adminaudit", v)
 }
 
 func auditRowOf(v view, e admin.Entry) auditRow {

@@ -35,11 +35,11 @@ func blockMessages() map[string]string {
 }
 
 // blocksPage lists the blocks, filtered by a part of the value or reason.
-func (s *Pages) blocksPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
-	s.showBlocks(rw, r, http.StatusOK, blocksView{})
+func (s *Pages) blocksPage(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
+	return s.showBlocks(rw, r, http.StatusOK, blocksView{})
 }
 
-func (s *Pages) showBlocks(rw http.ResponseWriter, r *http.Request, status int, v blocksView) {
+func (s *Pages) showBlocks(rw http.ResponseWriter, r *http.Request, status int, v blocksView) error {
 	query := r.URL.Query()
 	v.view = s.newView(r, "Blocks", "/admin/blocks", blockMessages())
 	switch value, kind := shell.CleanText(query.Get("value"), 2048), query.Get("kind"); {
@@ -67,14 +67,10 @@ func (s *Pages) showBlocks(rw http.ResponseWriter, r *http.Request, status int, 
 		row.Words = map[string]string{admin.BlockHost: "Host with subdomains", admin.BlockNetwork: "Network", admin.BlockTopic: "Topic"}[b.Kind]
 		v.Blocks = append(v.Blocks, row)
 	}
-	s.Render(rw, r, status, "adminblocks", v)
+	return s.Render(rw, r, status, "adminblocks", v)
 }
 
-func (s *Pages) doBlock(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	field, ok := s.fields(rw, r)
-	if !ok {
-		return
-	}
+func (s *Pages) doBlock(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
 	b, err := s.Admin.AddBlock(r.Context(), s.actor(r, session), field("block"), field("reason"))
 	if err != nil {
 		v := blocksView{Value: shell.CleanText(field("block"), 2048), Reason: shell.CleanText(field("reason"), 2*admin.MaxReason)}
@@ -83,22 +79,16 @@ func (s *Pages) doBlock(rw http.ResponseWriter, r *http.Request, session account
 		} else {
 			v.ValueError = shell.Reason(err)
 		}
-		s.showBlocks(rw, r, s.refused(rw, r, err), v)
-		return
+		return s.showBlocks(rw, r, s.Refused(rw, r, err), v)
 	}
-	http.Redirect(rw, r, "/admin/blocks?"+url.Values{"done": {"add"}, "kind": {b.Kind}, "value": {b.Value}}.Encode(), http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/admin/blocks?"+url.Values{"done": {"add"}, "kind": {b.Kind}, "value": {b.Value}}.Encode())
 }
 
-func (s *Pages) doUnblock(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	field, ok := s.fields(rw, r)
-	if !ok {
-		return
-	}
+func (s *Pages) doUnblock(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
 	b, err := s.Admin.RemoveBlock(r.Context(), s.actor(r, session), field("kind"), field("value"))
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	query := url.Values{"done": {"remove"}, "value": {b.Value}, "reason": {b.Reason}}
-	http.Redirect(rw, r, "/admin/blocks?"+query.Encode(), http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/admin/blocks?"+query.Encode())
 }

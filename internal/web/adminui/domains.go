@@ -11,16 +11,6 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Domains is the interface to the domains of authors; *ownhost.Hosts implements it.
-type Domains interface {
-	All() []ownhost.Host
-	Of(user string) (ownhost.Host, bool)
-	Origin(user string) string
-	Certificate(ctx context.Context, name string) ownhost.Certificate
-	Check(ctx context.Context, user string) (ownhost.Host, error)
-	Remove(ctx context.Context, user string) (ownhost.Host, error)
-}
-
 type domainsView struct {
 	view
 	Rows   []domainRow
@@ -43,11 +33,11 @@ func domainMessages() map[string]string {
 }
 
 // domainsPage lists the domains of authors.
-func (s *Pages) domainsPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
-	s.showDomains(rw, r, http.StatusOK, "")
+func (s *Pages) domainsPage(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
+	return s.showDomains(rw, r, http.StatusOK, "")
 }
 
-func (s *Pages) showDomains(rw http.ResponseWriter, r *http.Request, status int, failed string) {
+func (s *Pages) showDomains(rw http.ResponseWriter, r *http.Request, status int, failed string) error {
 	v := domainsView{view: s.newView(r, "Domains", "/admin/domains", domainMessages()), Failed: failed}
 	if failed != "" {
 		v.Message = ""
@@ -64,48 +54,40 @@ func (s *Pages) showDomains(rw http.ResponseWriter, r *http.Request, status int,
 		}
 		v.Rows = append(v.Rows, row)
 	}
-	s.Render(rw, r, status, "admindomains", v)
+	return s.Render(rw, r, status, "admindomains", v)
 }
 
 // doCheckDomain verifies a domain again.
-func (s *Pages) doCheckDomain(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.changeDomain(rw, r, session, admin.DomainCheck, "check", s.Domains.Check)
+func (s *Pages) doCheckDomain(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
+	return s.changeDomain(rw, r, session, field, admin.DomainCheck, "check", s.Domains.Check)
 }
 
 // doRemoveDomain removes a domain after confirmation.
-func (s *Pages) doRemoveDomain(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.changeDomain(rw, r, session, admin.DomainRemove, "remove", s.Domains.Remove)
+func (s *Pages) doRemoveDomain(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
+	return s.changeDomain(rw, r, session, field, admin.DomainRemove, "remove", s.Domains.Remove)
 }
 
-func (s *Pages) changeDomain(rw http.ResponseWriter, r *http.Request, session account.Session, action, done string, do func(context.Context, string) (ownhost.Host, error)) {
-	field, ok := s.fields(rw, r)
-	if !ok {
-		return
-	}
+func (s *Pages) changeDomain(rw http.ResponseWriter, r *http.Request, session account.Session, field fields, action, done string, do func(context.Context, string) (ownhost.Host, error)) error {
 	user := shell.CleanText(field("user"), account.MaxName)
 	h, has := s.Domains.Of(user)
 	if !has {
-		s.showDomains(rw, r, http.StatusNotFound, "There is no such domain any more.")
-		return
+		return s.showDomains(rw, r, http.StatusNotFound, "There is no such domain any more.")
 	}
 	if action == admin.DomainRemove && field("sure") == "" {
-		s.AskFirst(rw, r, "Remove this domain?", shell.Question{
+		return s.AskFirst(rw, r, "Remove this domain?", shell.Question{
 			Lines:  []string{s.Locale(r).Say("The page of %s is no longer at %s. Links to the domain stop working.", user, h.Name), "Its author can add the domain again. Only they can do that."},
 			Action: "/admin/domains/remove", Button: "Remove", Back: "/admin/domains", Fields: []shell.NamedValue{{Name: "user", Value: user}},
 		})
-		return
 	}
 	err := s.Admin.Do(r.Context(), s.actor(r, session), action, user, h.Name, func() error {
 		_, err := do(r.Context(), user)
 		return err
 	})
 	if fault.CodeOf(err) == fault.Internal && err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if err != nil {
-		s.showDomains(rw, r, s.refused(rw, r, err), shell.Reason(err))
-		return
+		return s.showDomains(rw, r, s.Refused(rw, r, err), shell.Reason(err))
 	}
-	http.Redirect(rw, r, "/admin/domains?done="+done, http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/admin/domains?done="+done)
 }

@@ -38,11 +38,11 @@ type days struct {
 	Chosen bool
 }
 
-func (s *Pages) invitesPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
-	s.showInvites(rw, r, http.StatusOK, invitesView{}, 7)
+func (s *Pages) invitesPage(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
+	return s.showInvites(rw, r, http.StatusOK, invitesView{}, 7)
 }
 
-func (s *Pages) showInvites(rw http.ResponseWriter, r *http.Request, status int, v invitesView, chosen int) {
+func (s *Pages) showInvites(rw http.ResponseWriter, r *http.Request, status int, v invitesView, chosen int) error {
 	v.view = s.newView(r, "Invitations", "/admin/invites", map[string]string{"revoke": "The invitation is revoked. Its link no longer works."})
 	for _, d := range []days{{1, "1 day", false}, {7, "7 days", false}, {30, "30 days", false}, {90, "90 days", false}} {
 		d.Chosen = d.Value == chosen
@@ -54,8 +54,7 @@ func (s *Pages) showInvites(rw http.ResponseWriter, r *http.Request, status int,
 	}
 	rows, err := s.Admin.Users.Invites(r.Context(), before, rowsPerPage+1)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if len(rows) > rowsPerPage {
 		rows = rows[:rowsPerPage]
@@ -73,15 +72,11 @@ func (s *Pages) showInvites(rw http.ResponseWriter, r *http.Request, status int,
 		}
 		v.Invites = append(v.Invites, row)
 	}
-	s.Render(rw, r, status, "admininvites", v)
+	return s.Render(rw, r, status, "admininvites", v)
 }
 
 // doInvite creates an invitation and shows its link once.
-func (s *Pages) doInvite(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	field, ok := s.fields(rw, r)
-	if !ok {
-		return
-	}
+func (s *Pages) doInvite(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
 	v := invitesView{Note: strings.TrimSpace(field("note"))}
 	n, err := strconv.Atoi(field("days"))
 	if err != nil || n < 1 || n > 90 {
@@ -90,24 +85,18 @@ func (s *Pages) doInvite(rw http.ResponseWriter, r *http.Request, session accoun
 	secret, i, err := s.Admin.InviteUser(r.Context(), s.actor(r, session), v.Note, time.Duration(n)*24*time.Hour)
 	if err != nil {
 		v.Note, v.NoteError = shell.CleanText(v.Note, 200), shell.Reason(err)
-		s.showInvites(rw, r, s.refused(rw, r, err), v, n)
-		return
+		return s.showInvites(rw, r, s.Refused(rw, r, err), v, n)
 	}
 	rw.Header().Set("Referrer-Policy", "no-referrer")
 	v.Note, v.Link = "", s.BaseURL(r)+"/signup?invite="+url.QueryEscape(secret)
 	v.Expires = shell.NewMoment(s.CurrentTime(), i.ExpiresAt)
-	s.showInvites(rw, r, http.StatusOK, v, n)
+	return s.showInvites(rw, r, http.StatusOK, v, n)
 }
 
-func (s *Pages) doRevokeInvite(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	field, ok := s.fields(rw, r)
-	if !ok {
-		return
-	}
+func (s *Pages) doRevokeInvite(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
 	err := s.Admin.RevokeInvite(r.Context(), s.actor(r, session), account.Invite{ID: field("id"), Note: shell.CleanText(field("note"), account.MaxNote)})
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/admin/invites?done=revoke", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/admin/invites?done=revoke")
 }

@@ -27,7 +27,7 @@ type finding struct {
 }
 
 // overviewPage shows the findings about the installation and the version.
-func (s *Pages) overviewPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
+func (s *Pages) overviewPage(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
 	v := overviewView{view: s.newView(r, "Administration", "/admin", nil), Program: s.Program, Lead: "Everything that the server can check is in order."}
 	if s.Findings != nil {
 		v.Checked = true
@@ -50,5 +50,5 @@ func (s *Pages) overviewPage(rw http.ResponseWriter, r *http.Request, _ account.
 	case n > 0:
 		v.Lead = v.Say("%s your attention.", locale.Quantity(n, "thing needs", "things need"))
 	}
-	s.Render(rw, r, http.StatusOK, "admin", v)
+	return s.Render(rw, r, http.StatusOK, "admin", v)
 }

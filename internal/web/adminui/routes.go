@@ -11,9 +11,6 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// handler serves a page to an administrator.
-type handler func(http.ResponseWriter, *http.Request, account.Session)
-
 // Routes lists the pages.
 func (s *Pages) Routes() []route.Route {
 	return slices.Concat(s.userRoutes(), s.serverRoutes(), []route.Route{
@@ -26,10 +23,10 @@ func (s *Pages) userRoutes() []route.Route {
 		s.page("/admin/users", "The users of this server.", s.usersPage),
 		s.form("/admin/users", "Creates a user.", s.doCreate),
 		s.page("/admin/users/{user}", "One user, with the actions on them.", s.userPage),
-		s.form("/admin/users/{user}/disable", "Disables a user.", s.doDisable),
-		s.form("/admin/users/{user}/enable", "Enables a user.", s.doEnable),
-		s.form("/admin/users/{user}/promote", "Makes a user an administrator.", s.doPromote),
-		s.form("/admin/users/{user}/demote", "Takes the role of an administrator away.", s.doDemote),
+		s.action("/admin/users/{user}/disable", "Disables a user.", s.doDisable),
+		s.action("/admin/users/{user}/enable", "Enables a user.", s.doEnable),
+		s.action("/admin/users/{user}/promote", "Makes a user an administrator.", s.doPromote),
+		s.action("/admin/users/{user}/demote", "Takes the role of an administrator away.", s.doDemote),
 		s.form("/admin/users/{user}/password", "Sets the password of a user.", s.doPassword),
 		s.page("/admin/users/{user}/delete", "Asks for the password before a user is deleted.", s.deletePage),
 		s.form("/admin/users/{user}/delete", "Deletes a user.", s.doDelete),
@@ -67,32 +64,46 @@ func (s *Pages) serverRoutes() []route.Route {
 	if s.Admin.Backups != nil {
 		all = append(all,
 			s.page("/admin/backups", "The backups on this machine.", s.backupsPage),
-			s.form("/admin/backups", "Makes a backup.", s.doBackup),
+			s.action("/admin/backups", "Makes a backup.", s.doBackup),
 			s.page("/admin/backups/{name}", "Downloads a backup.", s.downloadBackup),
-			s.form("/admin/backups/{name}/verify", "Verifies a backup.", s.doVerifyBackup),
+			s.action("/admin/backups/{name}/verify", "Verifies a backup.", s.doVerifyBackup),
 			s.form("/admin/backups/{name}/delete", "Deletes a backup.", s.doDeleteBackup))
 	}
 	return all
 }
 
-func (s *Pages) page(path, purpose string, page handler) route.Route {
+func (s *Pages) page(path, purpose string, page shell.UserPage) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: s.only(page), Protection: route.Session, Purpose: purpose}
 }
 
-func (s *Pages) form(path, purpose string, do handler) route.Route {
+// action returns the route of a form without fields.
+func (s *Pages) action(path, purpose string, do shell.UserPage) route.Route {
 	return route.Route{Method: http.MethodPost, Path: path, Handler: s.only(do), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
 }
 
+// fields returns the value of a field of a posted form.
+type fields func(name string) string
+
+// form returns the route of a form, which it reads for do.
+func (s *Pages) form(path, purpose string, do func(http.ResponseWriter, *http.Request, account.Session, fields) error) route.Route {
+	return s.action(path, purpose, func(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+		form, err := shell.ReadForm(rw, r)
+		if err != nil {
+			return err
+		}
+		return do(rw, r, session, func(name string) string { return shell.FormValue(form, name) })
+	})
+}
+
 // only serves a page to administrators, and an error page to other users.
-func (s *Pages) only(page handler) http.Handler {
-	return s.WithSession(func(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) only(page shell.UserPage) http.Handler {
+	return s.WithSession(func(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 		if !session.Administrator {
-			s.Problem(rw, r, http.StatusForbidden, "For administrators only",
+			return s.Problem(rw, r, http.StatusForbidden, "For administrators only",
 				"You are signed in as "+session.User+", who is not an administrator of this server. An administrator can give you this role.")
-			return
 		}
 		rw.Header().Set("Referrer-Policy", "same-origin")
-		page(rw, r, session)
+		return page(rw, r, session)
 	})
 }
 
@@ -140,24 +151,6 @@ func (s *Pages) newView(r *http.Request, title, path string, done map[string]str
 		v.Pages[i].Current = v.Pages[i].Path == path
 	}
 	return v
-}
-
-// fields reads a posted form, or sends the error page.
-func (s *Pages) fields(rw http.ResponseWriter, r *http.Request) (field func(name string) string, ok bool) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return nil, false
-	}
-	return func(name string) string { return shell.FormValue(form, name) }, true
-}
-
-// refused logs an error and returns the status of the page that shows the error next to its form.
-func (s *Pages) refused(rw http.ResponseWriter, r *http.Request, err error) int {
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
-	return status
 }
 
 const rowsPerPage = 50

@@ -51,13 +51,13 @@ func settingMessages() map[string]string {
 }
 
 // settingsPage lists the settings with their current values and their origin.
-func (s *Pages) settingsPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
-	s.showSettings(rw, r, http.StatusOK, "", "", "")
+func (s *Pages) settingsPage(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
+	return s.showSettings(rw, r, http.StatusOK, "", "", "")
 }
 
 // showSettings writes the list of settings. name, value and wrong are the setting, the value and the
 // error of a refused change.
-func (s *Pages) showSettings(rw http.ResponseWriter, r *http.Request, status int, name, value, wrong string) {
+func (s *Pages) showSettings(rw http.ResponseWriter, r *http.Request, status int, name, value, wrong string) error {
 	v := settingsView{view: s.newView(r, "Settings", "/admin/settings", settingMessages())}
 	query := r.URL.Query()
 	v.Match = shell.CleanText(strings.TrimSpace(query.Get("q")), 100)
@@ -90,7 +90,7 @@ func (s *Pages) showSettings(rw http.ResponseWriter, r *http.Request, status int
 		}
 		v.Groups[i].Rows = append(v.Groups[i].Rows, row)
 	}
-	s.Render(rw, r, status, "adminsettings", v)
+	return s.Render(rw, r, status, "adminsettings", v)
 }
 
 func (s *Pages) isChangeable(name string) bool {
@@ -130,32 +130,21 @@ func originWords(l *locale.Locale, one Setting) string {
 	return l.Words("the default")
 }
 
-func (s *Pages) doSetting(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	field, ok := s.fields(rw, r)
-	if !ok {
-		return
-	}
+func (s *Pages) doSetting(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
 	name, value := field("name"), strings.TrimSpace(field("value"))
 	was := s.Admin.Value(name)
 	if err := s.Admin.SetSetting(r.Context(), s.actor(r, session), name, value); err != nil {
 		if fault.CodeOf(err) == fault.NotFound {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
-		s.showSettings(rw, r, s.refused(rw, r, err), name, value, shell.Reason(err))
-		return
+		return s.showSettings(rw, r, s.Refused(rw, r, err), name, value, shell.Reason(err))
 	}
-	http.Redirect(rw, r, "/admin/settings?"+url.Values{"done": {"change"}, "name": {name}, "was": {was}}.Encode(), http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/admin/settings?"+url.Values{"done": {"change"}, "name": {name}, "was": {was}}.Encode())
 }
 
-func (s *Pages) doResetSetting(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	field, ok := s.fields(rw, r)
-	if !ok {
-		return
-	}
+func (s *Pages) doResetSetting(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
 	if err := s.Admin.ResetSetting(r.Context(), s.actor(r, session), field("name")); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/admin/settings?done=reset", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/admin/settings?done=reset")
 }

@@ -37,7 +37,7 @@ func parseKey(s string) (k hub.Key, ok bool) {
 }
 
 // subscriptionsPage lists the subscriptions, filtered by a part of the callback or of the topic's URL.
-func (s *Pages) subscriptionsPage(rw http.ResponseWriter, r *http.Request, _ account.Session) {
+func (s *Pages) subscriptionsPage(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
 	v := subscriptionsView{view: s.newView(r, "Subscriptions", "/admin/subscriptions",
 		map[string]string{"remove": "The subscription is removed. The subscriber gets no notifications unless it subscribes again."})}
 	v.Wide = true
@@ -49,8 +49,7 @@ func (s *Pages) subscriptionsPage(rw http.ResponseWriter, r *http.Request, _ acc
 	}
 	rows, err := s.Subscriptions.Subscriptions(r.Context(), q)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if len(rows) > rowsPerPage {
 		rows = rows[:rowsPerPage]
@@ -60,29 +59,23 @@ func (s *Pages) subscriptionsPage(rw http.ResponseWriter, r *http.Request, _ acc
 		v.Rows = append(v.Rows, subscriptionRow{formatKey(one.Key()), shell.CleanText(one.Topic, 2048), shell.CleanText(one.Callback, 2048), shell.ProtocolName(one.Protocol),
 			one.Failures, shell.CleanText(one.LastError, 300), v.When(one.CreatedAt), v.When(one.ExpiresAt)})
 	}
-	s.Render(rw, r, http.StatusOK, "adminsubscriptions", v)
+	return s.Render(rw, r, http.StatusOK, "adminsubscriptions", v)
 }
 
 // doRemoveSubscription removes a subscription after confirmation.
-func (s *Pages) doRemoveSubscription(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	field, ok := s.fields(rw, r)
-	if !ok {
-		return
-	}
+func (s *Pages) doRemoveSubscription(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
 	key, ok := parseKey(field("key"))
 	if !ok {
-		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not name a subscription. Open the list and choose one."))
-		return
+		return fault.New(fault.Invalid, "The form does not name a subscription. Open the list and choose one.")
 	}
 	topic, callback := shell.CleanText(field("topic"), 2048), shell.CleanText(field("callback"), 2048)
 	if field("sure") == "" {
-		s.AskFirst(rw, r, "Remove this subscription?", shell.Question{
+		return s.AskFirst(rw, r, "Remove this subscription?", shell.Question{
 			Lines: []string{s.Locale(r).Say("%s gets no more notifications about %s.", callback, topic),
 				"This cannot be undone here, but the subscriber can subscribe again. To prevent that, block its host."},
 			Action: "/admin/subscriptions/remove", Button: "Remove", Back: "/admin/subscriptions",
 			Fields: []shell.NamedValue{{Name: "key", Value: field("key")}, {Name: "topic", Value: topic}, {Name: "callback", Value: callback}},
 		})
-		return
 	}
 	err := s.Admin.Do(r.Context(), s.actor(r, session), admin.SubscriptionRemove, callback, topic, func() error {
 		gone, err := s.Hub.Remove(r.Context(), []hub.Key{key}, "web")
@@ -92,8 +85,7 @@ func (s *Pages) doRemoveSubscription(rw http.ResponseWriter, r *http.Request, se
 		return err
 	})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/admin/subscriptions?done=remove", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/admin/subscriptions?done=remove")
 }

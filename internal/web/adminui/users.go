@@ -32,12 +32,12 @@ type userRow struct {
 func userPath(name string) string { return "/admin/users/" + url.PathEscape(name) }
 
 // usersPage lists the users, filtered by a part of the name.
-func (s *Pages) usersPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.showUsers(rw, r, session, http.StatusOK, usersView{})
+func (s *Pages) usersPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.showUsers(rw, r, session, http.StatusOK, usersView{})
 }
 
 // showUsers shows the list; v has the values and errors of the form.
-func (s *Pages) showUsers(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v usersView) {
+func (s *Pages) showUsers(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v usersView) error {
 	v.view = s.newView(r, "Users", "/admin/users", map[string]string{"delete": "The user is deleted. Nobody can take the name again."})
 	query := r.URL.Query()
 	v.Match, v.Role = shell.CleanText(strings.TrimSpace(query.Get("q")), account.MaxName), query.Get("role")
@@ -45,8 +45,7 @@ func (s *Pages) showUsers(rw http.ResponseWriter, r *http.Request, session accou
 	v.Paged, v.Plain = after != "", !s.IsSecure(r) && !s.CallerAddr(r).IsLoopback()
 	rows, err := s.Admin.Users.FindUsers(r.Context(), account.UserQuery{Match: v.Match, Administrators: v.Role == "administrator", After: after, Limit: rowsPerPage + 1})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if len(rows) > rowsPerPage {
 		rows = rows[:rowsPerPage]
@@ -55,26 +54,20 @@ func (s *Pages) showUsers(rw http.ResponseWriter, r *http.Request, session accou
 	for _, u := range rows {
 		v.Users = append(v.Users, userRow{u, v.When(u.CreatedAt), v.When(u.SeenAt), u.Name == session.User})
 	}
-	s.Render(rw, r, status, "adminusers", v)
+	return s.Render(rw, r, status, "adminusers", v)
 }
 
-func (s *Pages) doCreate(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	field, ok := s.fields(rw, r)
-	if !ok {
-		return
-	}
+func (s *Pages) doCreate(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
 	v := usersView{Name: shell.CleanText(strings.TrimSpace(field("name")), 64), Open: true}
 	if err := account.CheckName(v.Name); err != nil {
 		v.NameError = shell.Reason(err)
-		s.showUsers(rw, r, session, http.StatusBadRequest, v)
-		return
+		return s.showUsers(rw, r, session, http.StatusBadRequest, v)
 	}
 	u, err := s.Admin.CreateUser(r.Context(), s.actor(r, session), v.Name, field("password"))
 	if err == nil {
-		http.Redirect(rw, r, userPath(u.Name)+"?done=create", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, userPath(u.Name)+"?done=create")
 	}
-	status := s.refused(rw, r, err)
+	status := s.Refused(rw, r, err)
 	switch text := shell.Reason(err); fault.CodeOf(err) {
 	case fault.Conflict:
 		v.NameError = text
@@ -83,7 +76,7 @@ func (s *Pages) doCreate(rw http.ResponseWriter, r *http.Request, session accoun
 	default:
 		v.Wrong = text
 	}
-	s.showUsers(rw, r, session, status, v)
+	return s.showUsers(rw, r, session, status, v)
 }
 
 type userView struct {
@@ -107,16 +100,15 @@ func userMessages(l *locale.Locale, name string) map[string]string {
 	}
 }
 
-func (s *Pages) userPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.showUser(rw, r, session, http.StatusOK, userView{})
+func (s *Pages) userPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.showUser(rw, r, session, http.StatusOK, userView{})
 }
 
 // showUser shows one user; v has the errors of a form.
-func (s *Pages) showUser(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v userView) {
+func (s *Pages) showUser(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v userView) error {
 	u, err := s.Admin.Users.User(r.Context(), r.PathValue("user"))
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v.view = s.newView(r, u.Name, "/admin/users", userMessages(s.Locale(r), u.Name))
 	if back := map[string]string{"disable": "enable", "enable": "disable", "promote": "demote", "demote": "promote"}[r.URL.Query().Get("done")]; back != "" {
@@ -124,66 +116,59 @@ func (s *Pages) showUser(rw http.ResponseWriter, r *http.Request, session accoun
 	}
 	v.Who, v.PasswordAt = userRow{u, v.When(u.CreatedAt), v.When(u.SeenAt), u.Name == session.User}, v.When(u.PasswordAt)
 	v.Exports, v.Plain = s.Exports != nil, !s.IsSecure(r) && !s.CallerAddr(r).IsLoopback()
-	s.Render(rw, r, status, "adminuser", v)
+	return s.Render(rw, r, status, "adminuser", v)
 }
 
 // change performs an action on the user in the path and redirects to the page of the user.
-func (s *Pages) change(rw http.ResponseWriter, r *http.Request, session account.Session, done string, do func(name string) error) {
+func (s *Pages) change(rw http.ResponseWriter, r *http.Request, session account.Session, done string, do func(name string) error) error {
 	name := r.PathValue("user")
 	if err := do(name); err != nil {
-		if code := fault.CodeOf(err); code == fault.NotFound {
-			s.Fail(rw, r, err)
-		} else {
-			s.showUser(rw, r, session, s.refused(rw, r, err), userView{Wrong: shell.Reason(err)})
+		if fault.CodeOf(err) == fault.NotFound {
+			return err
 		}
-		return
+		return s.showUser(rw, r, session, s.Refused(rw, r, err), userView{Wrong: shell.Reason(err)})
 	}
-	http.Redirect(rw, r, userPath(name)+"?done="+done, http.StatusSeeOther)
+	return shell.Redirect(rw, r, userPath(name)+"?done="+done)
 }
 
-func (s *Pages) doDisable(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.change(rw, r, session, "disable", func(name string) error {
+func (s *Pages) doDisable(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.change(rw, r, session, "disable", func(name string) error {
 		return s.Admin.DisableUser(r.Context(), s.actor(r, session), name, true)
 	})
 }
 
-func (s *Pages) doEnable(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.change(rw, r, session, "enable", func(name string) error {
+func (s *Pages) doEnable(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.change(rw, r, session, "enable", func(name string) error {
 		return s.Admin.DisableUser(r.Context(), s.actor(r, session), name, false)
 	})
 }
 
-func (s *Pages) doPromote(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.change(rw, r, session, "promote", func(name string) error {
+func (s *Pages) doPromote(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.change(rw, r, session, "promote", func(name string) error {
 		return s.Admin.SetAdministrator(r.Context(), s.actor(r, session), name, true)
 	})
 }
 
-func (s *Pages) doDemote(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.change(rw, r, session, "demote", func(name string) error {
+func (s *Pages) doDemote(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.change(rw, r, session, "demote", func(name string) error {
 		return s.Admin.SetAdministrator(r.Context(), s.actor(r, session), name, false)
 	})
 }
 
 // doPassword sets the password of another user. Administrators change their own password on the
 // account page, which asks for the current password.
-func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	field, ok := s.fields(rw, r)
-	if !ok {
-		return
-	}
+func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session, field fields) error {
 	name := r.PathValue("user")
 	if name == session.User {
-		http.Redirect(rw, r, "/account", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/account")
 	}
 	err := s.Admin.SetPassword(r.Context(), s.actor(r, session), name, field("password"))
 	switch {
 	case err == nil:
-		http.Redirect(rw, r, userPath(name)+"?done=password", http.StatusSeeOther)
+		return shell.Redirect(rw, r, userPath(name)+"?done=password")
 	case fault.CodeOf(err) == fault.NotFound:
-		s.Fail(rw, r, err)
+		return err
 	default:
-		s.showUser(rw, r, session, s.refused(rw, r, err), userView{PasswordError: shell.Reason(err)})
+		return s.showUser(rw, r, session, s.Refused(rw, r, err), userView{PasswordError: shell.Reason(err)})
 	}
 }

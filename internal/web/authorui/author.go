@@ -101,7 +101,7 @@ func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) 
 	}
 	if _, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); rest != "" || user == author.Everyone {
 		if r, served := s.serveReady(rw, r); !served {
-			s.authored(rw, r, user, rest)
+			s.Handle(func(rw http.ResponseWriter, r *http.Request) error { return s.authored(rw, r, user, rest) })(rw, r)
 		}
 		return
 	}
@@ -121,49 +121,43 @@ func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) 
 		}
 	}
 	s.SetLinkHeader(rw, r)
-	s.serveFeed(rw, r, user, f, err)
+	s.Handle(func(rw http.ResponseWriter, r *http.Request) error { return s.serveFeed(rw, r, user, f, err) })(rw, r)
 }
 
-// serveFeed serves the page of a user from the state of their feed, or the error of reading it.
-func (s *Pages) serveFeed(rw http.ResponseWriter, r *http.Request, user string, f author.Feed, err error) {
+// serveFeed serves the page of a user from the state of their feed. err is the error of reading it.
+func (s *Pages) serveFeed(rw http.ResponseWriter, r *http.Request, user string, f author.Feed, err error) error {
 	v := authorView{View: s.NewView(r, ""), Name: user, Path: "/" + user + "/", Hub: s.BaseURL(r) + "/websub", Saved: shell.NewMoment(s.CurrentTime(), f.SavedAt)}
 	v.Self, v.Bare = s.BaseURL(r)+v.Path, true
 	switch {
 	case fault.CodeOf(err) == fault.NotFound && v.User == user && user != "":
 		v.State = "empty"
-		s.Render(rw, r, http.StatusOK, "author", v)
-		return
+		return s.Render(rw, r, http.StatusOK, "author", v)
 	case fault.CodeOf(err) == fault.NotFound:
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	case err != nil:
-		s.Fail(rw, r, err)
-		return
+		return err
 	case f.Gone:
 		v.State, v.Title, v.Heading = "gone", v.Say("Gone"), v.Say("This feed is gone")
-		s.Render(rw, r, http.StatusGone, "author", v)
-		return
+		return s.Render(rw, r, http.StatusGone, "author", v)
 	case f.MovedTo != "":
 		v.State, v.Title, v.Heading, v.MovedTo = "moved", v.Say("Moved"), v.Say("This feed has moved"), shell.CleanText(f.MovedTo, 2048)
 		if shell.IsWebURL(f.MovedTo) {
 			v.MovedRef = f.MovedTo
 		}
-		s.Render(rw, r, http.StatusOK, "author", v)
-		return
+		return s.Render(rw, r, http.StatusOK, "author", v)
 	}
-	if s.postsInstead(rw, r, user) {
-		return
+	if served, err := s.postsInstead(rw, r, user); served || err != nil {
+		return err
 	}
 	if v.Page, err = s.pageOf(r.Context(), f, s.BaseURL(r), pageNumber(r)); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if v.Page.Title != "" {
 		v.Heading, v.Title = v.Page.Title, v.Page.Title
 	}
 	v.Formats = shell.FeedFormats(user)
 	v.Links = headLinks(user, f, v.Formats)
-	s.Render(rw, r, http.StatusOK, "author", v)
+	return s.Render(rw, r, http.StatusOK, "author", v)
 }
 
 func pageNumber(r *http.Request) int {

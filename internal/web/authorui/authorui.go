@@ -8,6 +8,8 @@ import (
 
 	"cloudburst/internal/author"
 	"cloudburst/internal/cache"
+	"cloudburst/internal/conversation"
+	"cloudburst/internal/ownhost"
 	"cloudburst/internal/web/content"
 )
 
@@ -17,9 +19,9 @@ type Options struct {
 	Posts Posts // nil: users cannot write posts
 	// Replies are shown below posts, and post pages name the endpoint that receives them. Nil: there are no replies.
 	Replies Replies
-	Threads Threads // threads of posts; nil: posts have no threads
-	Site    Site    // pages, themes and the search; nil: authors have none of these
-	Domains Domains // domains of authors; nil: authors cannot use their own domains
+	Threads *conversation.Threads // threads of posts; nil: posts have no threads
+	Site    *author.Site          // pages, themes and the search; nil: authors have none of these
+	Domains *ownhost.Hosts        // domains of authors; nil: authors cannot use their own domains
 	// PageState identifies the state of everything that pages show to visitors without a session. Pages for
 	// these visitors are kept in memory while the state stays the same. Nil: pages are not kept.
 	PageState func(ctx context.Context) (string, error)

@@ -2,29 +2,17 @@ package authorui
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/ownhost"
 	"cloudburst/internal/route"
 	"cloudburst/internal/web/shell"
 )
 
 const domainPath = "/account/author/domain"
-
-// Domains is the interface to the domains of authors; ownhost.Hosts implements it.
-type Domains interface {
-	Of(user string) (ownhost.Host, bool)
-	Origin(user string) string
-	ProofURL(name string) string
-	Set(ctx context.Context, user, name string) (ownhost.Host, error)
-	Verify(ctx context.Context, user string) (ownhost.Host, error)
-	Remove(ctx context.Context, user string) (ownhost.Host, error)
-}
 
 // domainRoutes lists the routes of the settings of the domain of an author's page.
 func (s *Pages) domainRoutes() []route.Route {
@@ -32,8 +20,8 @@ func (s *Pages) domainRoutes() []route.Route {
 		return nil
 	}
 	return []route.Route{
-		{Method: http.MethodGet, Path: domainPath, Handler: s.WithSession(s.domainPage), Protection: route.Session, Purpose: "The domain of the author's page."},
-		{Method: http.MethodPost, Path: domainPath, Handler: s.WithSession(s.doDomain), Protection: route.Session, MaxBody: shell.FormOverhead, Purpose: "Stores, checks or removes the domain of the author's page."},
+		s.UserRoute(domainPath, "The domain of the author's page.", s.domainPage),
+		s.FormRoute(domainPath, shell.FormOverhead, "Stores, checks or removes the domain of the author's page.", s.doDomain),
 	}
 }
 
@@ -53,11 +41,11 @@ type domainView struct {
 }
 
 // domainPage shows the domain of the author's page.
-func (s *Pages) domainPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.showDomain(rw, r, http.StatusOK, session.User, domainView{})
+func (s *Pages) domainPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.showDomain(rw, r, http.StatusOK, session.User, domainView{})
 }
 
-func (s *Pages) showDomain(rw http.ResponseWriter, r *http.Request, status int, user string, v domainView) {
+func (s *Pages) showDomain(rw http.ResponseWriter, r *http.Request, status int, user string, v domainView) error {
 	messages := map[string]string{"saved": "Saved. The domain is not in use yet.", "verified": "The domain leads here. Your page uses it now.", "removed": "Removed."}
 	v.View, v.SiteTabs, v.Message = s.NewView(r, "Domain"), s.siteTabs(domainPath), messages[r.URL.Query().Get("done")]
 	base := s.BaseURL(r)
@@ -70,15 +58,14 @@ func (s *Pages) showDomain(rw http.ResponseWriter, r *http.Request, status int, 
 		v.URL = s.Domains.Origin(user) + "/"
 	}
 	v.Entered = cmp.Or(v.Entered, v.Domain)
-	s.Render(rw, r, status, "sitedomain", v)
+	return s.Render(rw, r, status, "sitedomain", v)
 }
 
 // doDomain stores, checks or removes the domain.
-func (s *Pages) doDomain(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doDomain(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	form, err := readForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	var v domainView
 	done := "removed"
@@ -97,8 +84,7 @@ func (s *Pages) doDomain(rw http.ResponseWriter, r *http.Request, session accoun
 		_, err = s.Domains.Set(r.Context(), session.User, form.Get("domain"))
 	}
 	if err == nil {
-		http.Redirect(rw, r, domainPath+"?done="+done, http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, domainPath+"?done="+done)
 	}
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
@@ -107,5 +93,5 @@ func (s *Pages) doDomain(rw http.ResponseWriter, r *http.Request, session accoun
 	} else {
 		v.AllWrong = shell.Reason(err)
 	}
-	s.showDomain(rw, r, status, session.User, v)
+	return s.showDomain(rw, r, status, session.User, v)
 }

@@ -18,45 +18,40 @@ type yearView struct {
 }
 
 // archivePage lists the months with posts of a user.
-func (s *Pages) archivePage(rw http.ResponseWriter, r *http.Request, user string) {
-	s.indexPage(rw, r, user, author.ByMonth, "archive", "Archive")
+func (s *Pages) archivePage(rw http.ResponseWriter, r *http.Request, user string) error {
+	return s.indexPage(rw, r, user, author.ByMonth, "archive", "Archive")
 }
 
 // aboutPage lists the categories of a user; if user is "", the categories of all users.
-func (s *Pages) aboutPage(rw http.ResponseWriter, r *http.Request, user string) {
+func (s *Pages) aboutPage(rw http.ResponseWriter, r *http.Request, user string) error {
 	if user == author.Everyone {
 		user = ""
 	}
-	s.indexPage(rw, r, user, author.ByCategory, "category", "Categories")
+	return s.indexPage(rw, r, user, author.ByCategory, "category", "Categories")
 }
 
-func (s *Pages) indexPage(rw http.ResponseWriter, r *http.Request, user string, what author.CountOf, path, words string) {
+func (s *Pages) indexPage(rw http.ResponseWriter, r *http.Request, user string, what author.CountOf, path, words string) error {
 	w, err := s.writer(r.Context(), user)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if w.Version == 0 && user != "" {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	counts, err := s.Posts.Counts(r.Context(), user, what, "", 10_000)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	stamp, err := s.Posts.Stamp(r.Context(), user, "")
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	l := postList{User: user, Words: s.Locale(r).Words(words)}
 	base := l.view().Base()
 	l.Path = base + path + "/"
 	v, err := s.listView(r, w, l)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	posts := int64(0)
 	for _, c := range counts {
@@ -70,14 +65,14 @@ func (s *Pages) indexPage(rw http.ResponseWriter, r *http.Request, user string, 
 	if what == author.ByMonth {
 		v.Counted = shell.FormatQuantity(posts, "post", "posts")
 		if err := s.addTitles(r.Context(), &v, user); err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		if posts <= maxTitles {
 			v.Months = nil // every post is listed by title, so the counts per month are not needed
 		}
 	}
 	s.sendWritten(rw, r, "postindex", &v, time.UnixMicro(stamp))
+	return nil
 }
 
 // month adds a month to the archive. The caller adds the newest month first.

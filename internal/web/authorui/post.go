@@ -30,45 +30,39 @@ func (s *Pages) entries(ctx context.Context, posts []author.Post, all bool) ([]c
 // postPage serves the page of one post.
 //
 // spec:cloudburst#author-pages
-func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug string) {
+func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug string) error {
 	ctx := r.Context()
 	p, err := s.Posts.BySlug(ctx, user, slug)
 	switch {
 	case fault.CodeOf(err) == fault.NotFound && err != nil:
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	case err != nil:
-		s.Fail(rw, r, err)
-		return
+		return err
 	case p.State == author.Deleted:
-		s.Problem(rw, r, http.StatusGone, "Deleted", "The author has deleted or unpublished this post.")
-		return
+		return s.Problem(rw, r, http.StatusGone, "Deleted", "The author has deleted or unpublished this post.")
 	case p.State != author.Published:
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	if to := s.Posts.Path(p); r.URL.EscapedPath() != to { // the date or the spelling in the path is wrong: redirect
 		if r.URL.RawQuery != "" {
 			to += "?" + r.URL.RawQuery
 		}
 		http.Redirect(rw, r, to, http.StatusMovedPermanently)
-		return
+		return nil
 	}
 	v, err := s.postView(r, p)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if err := cmp.Or(s.addReplies(rw, r, &v, p), s.neighbours(ctx, &v, p)); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	stamp, err := s.Posts.Stamp(ctx, user, "")
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	s.sendWritten(rw, r, "post", &v, time.UnixMicro(stamp))
+	return nil
 }
 
 // postView returns the page of a post, without its replies and neighbours.

@@ -92,32 +92,32 @@ func (v postsView) MainForms() (all []shell.FormatLink) {
 // authored serves the paths below /<user>/, and the lists of all users' posts.
 //
 // spec:cloudburst#author-pages
-func (s *Pages) authored(rw http.ResponseWriter, r *http.Request, user, rest string) {
+func (s *Pages) authored(rw http.ResponseWriter, r *http.Request, user, rest string) error {
 	if s.Posts == nil || user == "" {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	first, behind, below := strings.Cut(rest, "/")
 	switch {
 	case user == author.Everyone && rest == "":
-		s.postListPage(rw, r, postList{Path: "/" + author.Everyone + "/"})
+		return s.postListPage(rw, r, postList{Path: "/" + author.Everyone + "/"})
 	case first == "category":
-		s.categoryPage(rw, r, user, behind, below)
+		return s.categoryPage(rw, r, user, behind, below)
 	case user == author.Everyone:
-		s.NotFound(rw, r)
+		return s.NotFound(rw, r)
 	case first == "archive" && behind == "":
 		if s.slashed(rw, r) {
-			s.archivePage(rw, r, user)
+			return s.archivePage(rw, r, user)
 		}
 	case rest == "formats":
-		s.formatsPage(rw, r, user)
+		return s.formatsPage(rw, r, user)
 	case rest == "search":
-		s.searchPage(rw, r, user)
+		return s.searchPage(rw, r, user)
 	case len(first) == 4 && strings.Trim(first, "0123456789") == "":
-		s.datedPage(rw, r, user, rest)
+		return s.datedPage(rw, r, user, rest)
 	default:
-		s.sitePage(rw, r, user, rest)
+		return s.sitePage(rw, r, user, rest)
 	}
+	return nil
 }
 
 // slashed reports whether the path ends with a slash. If not, it redirects to the path with a
@@ -132,17 +132,15 @@ func (s *Pages) slashed(rw http.ResponseWriter, r *http.Request) bool {
 }
 
 // categoryPage serves a category, or the list of categories.
-func (s *Pages) categoryPage(rw http.ResponseWriter, r *http.Request, user, behind string, below bool) {
+func (s *Pages) categoryPage(rw http.ResponseWriter, r *http.Request, user, behind string, below bool) error {
 	label, more, _ := strings.Cut(behind, "/")
 	switch {
 	case more != "":
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	case !s.slashed(rw, r):
-		return
+		return nil
 	case label == "" && below:
-		s.aboutPage(rw, r, user)
-		return
+		return s.aboutPage(rw, r, user)
 	}
 	if user == author.Everyone {
 		user = ""
@@ -151,37 +149,32 @@ func (s *Pages) categoryPage(rw http.ResponseWriter, r *http.Request, user, behi
 	v := author.View{User: user, Category: name}
 	if name != label && name != "" { // redirect to the author's spelling
 		http.Redirect(rw, r, v.Base(), http.StatusMovedPermanently)
-		return
+		return nil
 	}
 	if name == "" {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	counts, err := s.Posts.Counts(r.Context(), user, author.ByCategory, name, 1)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	words := name
 	if len(counts) > 0 && counts[0].Name == name {
 		words = cmp.Or(counts[0].Label, name)
 	} else if stamp, err := s.Posts.Stamp(r.Context(), user, name); err != nil || stamp == 0 {
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
-	s.postListPage(rw, r, postList{User: user, Category: name, Path: v.Base(), Words: shell.CleanText(words, 100)})
+	return s.postListPage(rw, r, postList{User: user, Category: name, Path: v.Base(), Words: shell.CleanText(words, 100)})
 }
 
 // datedPage serves the posts of a year, a month or a day, or a post below a day.
-func (s *Pages) datedPage(rw http.ResponseWriter, r *http.Request, user, rest string) {
+func (s *Pages) datedPage(rw http.ResponseWriter, r *http.Request, user, rest string) error {
 	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
 	if len(parts) > 4 || strings.Contains(rest, "//") {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	layouts := [...]string{"2006", "2006/01", "2006/01/02"}
 	words := [...]string{"2006", "January 2006", "2 January 2006"}
@@ -189,24 +182,24 @@ func (s *Pages) datedPage(rw http.ResponseWriter, r *http.Request, user, rest st
 	since, err := time.Parse(layouts[day-1], strings.Join(parts[:day], "/"))
 	switch {
 	case err != nil:
-		s.NotFound(rw, r)
+		return s.NotFound(rw, r)
 	case len(parts) == 4 && strings.HasSuffix(rest, "/"):
-		s.NotFound(rw, r)
+		return s.NotFound(rw, r)
 	case len(parts) == 4:
-		s.postPage(rw, r, user, parts[3])
+		return s.postPage(rw, r, user, parts[3])
 	case s.slashed(rw, r):
 		until := [...]time.Time{since.AddDate(1, 0, 0), since.AddDate(0, 1, 0), since.AddDate(0, 0, 1)}[day-1]
-		s.postListPage(rw, r, postList{User: user, Since: since, Until: until, Path: "/" + user + "/" + rest, Words: s.Locale(r).Date(since, words[day-1])})
+		return s.postListPage(rw, r, postList{User: user, Since: since, Until: until, Path: "/" + user + "/" + rest, Words: s.Locale(r).Date(since, words[day-1])})
 	}
+	return nil
 }
 
 // postListPage serves a page of posts, newest first.
-func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList) {
+func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList) error {
 	ctx := r.Context()
 	w, err := s.writer(ctx, l.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	q := author.PostQuery{User: l.User, State: author.Published, Category: l.Category, Since: l.Since, Before: l.Until, Limit: postsPerPage + 1}
 	at := r.URL.Query().Get("before")
@@ -215,19 +208,15 @@ func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList
 	stamp, err2 := s.Posts.Stamp(ctx, l.User, l.Category)
 	switch {
 	case err != nil || err2 != nil:
-		s.Fail(rw, r, cmp.Or(err, err2))
-		return
+		return cmp.Or(err, err2)
 	case len(posts) == 0 && !l.Since.IsZero() && q.After == nil:
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	case w.Version == 0 && l.User != "":
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	v, err := s.listView(r, w, l)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if len(posts) > postsPerPage {
 		posts = posts[:postsPerPage]
@@ -243,8 +232,7 @@ func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList
 		if l.User != "" && l.Category == "" {
 			feeds, err := s.categoryLinks(ctx, l.User, v.Writer.Title)
 			if err != nil {
-				s.Fail(rw, r, err)
-				return
+				return err
 			}
 			v.Links = append(v.Links, feeds...)
 		}
@@ -253,10 +241,10 @@ func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList
 		err = s.addPinned(ctx, &v, w)
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	s.sendWritten(rw, r, "posts", &v, time.UnixMicro(stamp))
+	return nil
 }
 
 // savesOf returns the URL of the live log filtered to the posts of a user, or of all users.
@@ -389,18 +377,16 @@ func placeAfter(p author.Post, user string) string {
 
 // postsInstead serves the page of a user who writes posts on this server. It returns false for other
 // users.
-func (s *Pages) postsInstead(rw http.ResponseWriter, r *http.Request, user string) bool {
+func (s *Pages) postsInstead(rw http.ResponseWriter, r *http.Request, user string) (served bool, err error) {
 	if s.Posts == nil {
-		return false
+		return false, nil
 	}
 	w, err := s.Posts.Writer(r.Context(), user)
 	switch {
 	case err != nil && fault.CodeOf(err) != fault.NotFound:
-		s.Fail(rw, r, err)
+		return false, err
 	case err == nil && w.Written:
-		s.postListPage(rw, r, postList{User: user, Path: "/" + user + "/"})
-	default:
-		return false
+		return true, s.postListPage(rw, r, postList{User: user, Path: "/" + user + "/"})
 	}
-	return true
+	return false, nil
 }

@@ -34,13 +34,8 @@ func (s *Pages) Routes() []route.Route {
 	if s.Site == nil {
 		return nil
 	}
-	get := func(path, purpose string, page func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
-		return route.Route{Method: http.MethodGet, Path: path, Handler: s.WithSession(page), Protection: route.Session, Purpose: purpose}
-	}
-	form := func(path string, limit int64, purpose string, do func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
-		return route.Route{Method: http.MethodPost, Path: path, Handler: s.WithSession(do), Protection: route.Session, MaxBody: limit, Purpose: purpose}
-	}
-	all := []route.Route{{Method: http.MethodGet, Path: "/static/author/{user}/{file}", Handler: http.HandlerFunc(s.styleFile), Purpose: "The stylesheet that an author wrote, named after its content."}}
+	get, form := s.UserRoute, s.FormRoute
+	all := []route.Route{{Method: http.MethodGet, Path: "/static/author/{user}/{file}", Handler: s.Handle(s.styleFile), Purpose: "The stylesheet that an author wrote, named after its content."}}
 	if s.Sessions == nil {
 		return all
 	}
@@ -118,43 +113,39 @@ func designMessages() map[string]string {
 }
 
 // designPage shows the form for the look of the author's page, with the draft if there is one.
-func (s *Pages) designPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) designPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	w, err := s.Posts.Writer(r.Context(), session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	look, v := w.Look(), designView{Message: designMessages()[r.URL.Query().Get("done")]}
 	if w.Page.Draft != nil {
 		look, v.Drafted = *w.Page.Draft, true
 	}
 	if v.CSS, err = s.Site.StyleSource(r.Context(), session.User, look); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.showDesign(rw, r, http.StatusOK, look, v)
+	return s.showDesign(rw, r, http.StatusOK, look, v)
 }
 
-func (s *Pages) showDesign(rw http.ResponseWriter, r *http.Request, status int, l author.Look, v designView) {
+func (s *Pages) showDesign(rw http.ResponseWriter, r *http.Request, status int, l author.Look, v designView) error {
 	v.View, v.SiteTabs = s.NewView(r, "Design"), s.siteTabs(designPath)
 	v.Designs, v.Tinted, v.Theme, v.Accent = designChoices(l.Design), l.Accent != "", l.Theme, l.Accent
 	if v.Accent == "" {
 		v.Accent = "#0a6496"
 	}
-	s.Render(rw, r, status, "sitedesign", v)
+	return s.Render(rw, r, status, "sitedesign", v)
 }
 
 // doDesign previews, saves, publishes or discards a look.
-func (s *Pages) doDesign(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doDesign(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	form, err := readForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	w, err := s.Posts.Writer(r.Context(), session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	look := lookOf(form)
 	css := form.Get("css")
@@ -164,8 +155,7 @@ func (s *Pages) doDesign(rw http.ResponseWriter, r *http.Request, session accoun
 		css, err = s.Site.StyleSource(r.Context(), session.User, look)
 	case "publish":
 		if w.Page.Draft == nil {
-			http.Redirect(rw, r, designPath, http.StatusSeeOther)
-			return
+			return shell.Redirect(rw, r, designPath)
 		}
 		look = *w.Page.Draft
 		css, err = s.Site.StyleSource(r.Context(), session.User, look)
@@ -176,13 +166,13 @@ func (s *Pages) doDesign(rw http.ResponseWriter, r *http.Request, session accoun
 	}
 	switch {
 	case err != nil:
-		s.failDesign(rw, r, look, css, err)
+		return s.failDesign(rw, r, look, css, err)
 	case draft:
-		http.Redirect(rw, r, previewPath, http.StatusSeeOther)
+		return shell.Redirect(rw, r, previewPath)
 	case form.Get("do") == "discard":
-		http.Redirect(rw, r, designPath+"?done=discarded", http.StatusSeeOther)
+		return shell.Redirect(rw, r, designPath+"?done=discarded")
 	default:
-		http.Redirect(rw, r, designPath+"?done=saved", http.StatusSeeOther)
+		return shell.Redirect(rw, r, designPath+"?done=saved")
 	}
 }
 
@@ -196,10 +186,8 @@ func lookOf(form url.Values) author.Look {
 }
 
 // failDesign shows the form with the error next to its field.
-func (s *Pages) failDesign(rw http.ResponseWriter, r *http.Request, l author.Look, css string, err error) {
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
+func (s *Pages) failDesign(rw http.ResponseWriter, r *http.Request, l author.Look, css string, err error) error {
+	status := s.Refused(rw, r, err)
 	v := designView{CSS: css}
 	at := &v.AllWrong
 	switch fault.FieldOf(err) {
@@ -211,13 +199,13 @@ func (s *Pages) failDesign(rw http.ResponseWriter, r *http.Request, l author.Loo
 		at = &v.CSSWrong
 	}
 	*at = shell.Reason(err)
-	s.showDesign(rw, r, status, l, v)
+	return s.showDesign(rw, r, status, l, v)
 }
 
 // previewPage shows the author's page in the look that is not published.
-func (s *Pages) previewPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) previewPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	path := author.View{User: session.User}.Base()
-	s.postListPage(rw, r.WithContext(context.WithValue(r.Context(), previewKey{}, true)), postList{User: session.User, Path: path})
+	return s.postListPage(rw, r.WithContext(context.WithValue(r.Context(), previewKey{}, true)), postList{User: session.User, Path: path})
 }
 
 type pagesView struct {
@@ -239,11 +227,11 @@ type pinChoice struct {
 const pinChoices = 50
 
 // pagesPage lists the pages of the user.
-func (s *Pages) pagesPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	s.showPages(rw, r, http.StatusOK, session.User, "")
+func (s *Pages) pagesPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
+	return s.showPages(rw, r, http.StatusOK, session.User, "")
 }
 
-func (s *Pages) showPages(rw http.ResponseWriter, r *http.Request, status int, user, wrong string) {
+func (s *Pages) showPages(rw http.ResponseWriter, r *http.Request, status int, user, wrong string) error {
 	messages := map[string]string{"saved": "Saved.", "deleted": "Deleted.", "pinned": "Saved. Your page shows the change."}
 	v := pagesView{View: s.NewView(r, "Pages"), SiteTabs: s.siteTabs(pagesPath), Message: messages[r.URL.Query().Get("done")], PinWrong: wrong}
 	w, err := s.Posts.Writer(r.Context(), user)
@@ -259,8 +247,7 @@ func (s *Pages) showPages(rw http.ResponseWriter, r *http.Request, status int, u
 		pinned, err = s.pinned(r.Context(), w)
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	for i, t := range s.titles(posts) {
 		v.Posts = append(v.Posts, pinChoice{posts[i].ID, t.Title, posts[i].ID == w.Page.Pinned})
@@ -271,15 +258,14 @@ func (s *Pages) showPages(rw http.ResponseWriter, r *http.Request, status int, u
 	if pinned != nil { // the pinned post is older than all listed posts, so add it
 		v.Posts = append(v.Posts, pinChoice{pinned.ID, s.titles([]author.Post{*pinned})[0].Title, true})
 	}
-	s.Render(rw, r, status, "sitepages", v)
+	return s.Render(rw, r, status, "sitepages", v)
 }
 
 // doPin pins a post.
-func (s *Pages) doPin(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doPin(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	form, err := readForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	id, err := strconv.ParseInt(form.Get("pin"), 10, 64)
 	if err != nil || id < 0 {
@@ -290,10 +276,9 @@ func (s *Pages) doPin(rw http.ResponseWriter, r *http.Request, session account.S
 	if err != nil {
 		status, _ := shell.StatusOf(err)
 		s.LogFailure(r, err, status)
-		s.showPages(rw, r, status, session.User, shell.Reason(err))
-		return
+		return s.showPages(rw, r, status, session.User, shell.Reason(err))
 	}
-	http.Redirect(rw, r, pagesPath+"?done=pinned", http.StatusSeeOther)
+	return shell.Redirect(rw, r, pagesPath+"?done=pinned")
 }
 
 type pageView struct {
@@ -310,34 +295,32 @@ type pageView struct {
 const newSlug = "new"
 
 // editPage shows the editor of a page.
-func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	v := pageView{Page: author.Page{InMenu: true}}
 	if slug := r.PathValue("slug"); slug != newSlug {
 		p, err := s.Site.Page(r.Context(), session.User, slug)
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		v.Was, v.Page = slug, p
 	}
-	s.showEditor(rw, r, http.StatusOK, v)
+	return s.showEditor(rw, r, http.StatusOK, v)
 }
 
-func (s *Pages) showEditor(rw http.ResponseWriter, r *http.Request, status int, v pageView) {
+func (s *Pages) showEditor(rw http.ResponseWriter, r *http.Request, status int, v pageView) error {
 	title := "Edit a page"
 	if v.Was == "" {
 		title = "Add a page"
 	}
 	v.View, v.SiteTabs = s.NewView(r, title), s.siteTabs(pagesPath)
-	s.Render(rw, r, status, "sitepage", v)
+	return s.Render(rw, r, status, "sitepage", v)
 }
 
 // doPage previews, saves or deletes a page.
-func (s *Pages) doPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	form, err := readForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := pageView{Was: r.PathValue("slug")}
 	if v.Was == newSlug {
@@ -349,33 +332,28 @@ func (s *Pages) doPage(rw http.ResponseWriter, r *http.Request, session account.
 	done := "saved"
 	switch do := form.Get("do"); {
 	case do == "delete" && v.Was != "" && form.Get("sure") == "":
-		s.AskFirst(rw, r, "Delete the page", shell.Question{Lines: []string{"The page and its text are deleted. This cannot be undone."}, Action: pagesPath + "/" + v.Was,
+		return s.AskFirst(rw, r, "Delete the page", shell.Question{Lines: []string{"The page and its text are deleted. This cannot be undone."}, Action: pagesPath + "/" + v.Was,
 			Fields: []shell.NamedValue{{Name: "do", Value: "delete"}}, Button: "Delete", Back: pagesPath + "/" + v.Was})
-		return
 	case do == "delete" && v.Was != "":
 		done, err = "deleted", s.Site.DeletePage(r.Context(), session.User, v.Was)
 	case do == "preview":
 		var p author.Page
 		if p, err = s.Site.PreviewPage(v.Page); err == nil {
 			v.Preview = s.NewBodyRenderer(true).Render(p.HTML, true).HTML
-			s.showEditor(rw, r, http.StatusOK, v)
-			return
+			return s.showEditor(rw, r, http.StatusOK, v)
 		}
 	default:
 		_, err = s.Site.SavePage(r.Context(), v.Page, v.Was)
 	}
 	if err != nil {
-		s.failPage(rw, r, v, err)
-		return
+		return s.failPage(rw, r, v, err)
 	}
-	http.Redirect(rw, r, pagesPath+"?done="+done, http.StatusSeeOther)
+	return shell.Redirect(rw, r, pagesPath+"?done="+done)
 }
 
 // failPage shows the editor with the error next to its field.
-func (s *Pages) failPage(rw http.ResponseWriter, r *http.Request, v pageView, err error) {
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
+func (s *Pages) failPage(rw http.ResponseWriter, r *http.Request, v pageView, err error) error {
+	status := s.Refused(rw, r, err)
 	at := &v.AllWrong
 	switch fault.FieldOf(err) {
 	case "title":
@@ -386,5 +364,5 @@ func (s *Pages) failPage(rw http.ResponseWriter, r *http.Request, v pageView, er
 		at = &v.SourceWrong
 	}
 	*at = shell.Reason(err)
-	s.showEditor(rw, r, status, v)
+	return s.showEditor(rw, r, status, v)
 }

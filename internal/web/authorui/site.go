@@ -15,21 +15,6 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Site is the interface to the look, pages and navigation of an author's page; author.Site implements
-// it.
-type Site interface {
-	Pages(ctx context.Context, user string) ([]author.Page, error)
-	Page(ctx context.Context, user, slug string) (author.Page, error)
-	PreviewPage(p author.Page) (author.Page, error)
-	SavePage(ctx context.Context, p author.Page, was string) (author.Page, error)
-	DeletePage(ctx context.Context, user, slug string) error
-	Style(ctx context.Context, user, hash string) (author.Style, error)
-	StyleSource(ctx context.Context, user string, l author.Look) (string, error)
-	SetLook(ctx context.Context, user string, l author.Look, source string, draft bool, via string) (author.Writer, error)
-	Pin(ctx context.Context, user string, id int64, via string) error
-	Search(ctx context.Context, user, text string, limit int) ([]author.Post, error)
-}
-
 // Limits of the search and of the archive.
 const (
 	maxFound       = 30  // maximum number of results of a search
@@ -111,100 +96,92 @@ func stylePath(user, hash string) string { return "/static/author/" + user + "/"
 // styleFile serves the stylesheet of an author. The file name contains a hash of the content.
 //
 // spec:cloudburst#author-style
-func (s *Pages) styleFile(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) styleFile(rw http.ResponseWriter, r *http.Request) error {
 	hash, ok := strings.CutSuffix(r.PathValue("file"), ".css")
 	if !ok || s.Site == nil {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	style, err := s.Site.Style(r.Context(), r.PathValue("user"), hash)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	rw.Header().Set("Content-Type", "text/css; charset=utf-8")
 	rw.Header().Set(documents.CacheTag, documents.AuthorTag(r.PathValue("user")))
 	rw.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, _ = rw.Write([]byte(style.CSS)) // an error means that the client is gone
+	return nil
 }
 
 // sitePage serves a page of an author that is not a post.
-func (s *Pages) sitePage(rw http.ResponseWriter, r *http.Request, user, rest string) {
+func (s *Pages) sitePage(rw http.ResponseWriter, r *http.Request, user, rest string) error {
 	slug := strings.TrimSuffix(rest, "/")
 	if s.Site == nil || !author.IsPageSlug(slug) {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	p, err := s.Site.Page(r.Context(), user, slug)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	base := author.View{User: user}.Base()
 	if rest != slug {
 		http.Redirect(rw, r, base+slug, http.StatusMovedPermanently)
-		return
+		return nil
 	}
-	s.showPage(rw, r, p, base+slug)
+	return s.showPage(rw, r, p, base+slug)
 }
 
 // showPage writes one of the author's own pages, such as an about page.
-func (s *Pages) showPage(rw http.ResponseWriter, r *http.Request, p author.Page, path string) {
+func (s *Pages) showPage(rw http.ResponseWriter, r *http.Request, p author.Page, path string) error {
 	w, err := s.Posts.Writer(r.Context(), p.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v, err := s.listView(r, w, postList{User: p.User, Path: path, Words: shell.CleanText(p.Title, 300)})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v.Type, v.About = "article", firstLine(sanitize.Text(p.HTML), 200)
 	v.Text = s.NewBodyRenderer(true).Render(p.HTML, true).HTML
 	s.sendWritten(rw, r, "authorpage", &v, p.UpdatedAt)
+	return nil
 }
 
 // formatsPage lists all formats of the feed of an author.
-func (s *Pages) formatsPage(rw http.ResponseWriter, r *http.Request, user string) {
+func (s *Pages) formatsPage(rw http.ResponseWriter, r *http.Request, user string) error {
 	w, err := s.writer(r.Context(), user)
 	if err == nil && w.Version == 0 {
 		_, err = s.Feeds.Feed(r.Context(), user, author.Public)
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	w.User = user
 	v, err := s.listView(r, w, postList{User: user, Path: author.View{User: user}.Base() + "formats", Words: s.Locale(r).Words("Formats")})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	s.sendWritten(rw, r, "authorformats", &v, time.Time{})
+	return nil
 }
 
 // searchPage searches the posts of an author.
-func (s *Pages) searchPage(rw http.ResponseWriter, r *http.Request, user string) {
+func (s *Pages) searchPage(rw http.ResponseWriter, r *http.Request, user string) error {
 	w, err := s.writer(r.Context(), user)
 	if err == nil && (s.Site == nil || w.Version == 0) {
 		err = fault.New(fault.NotFound, "There is no search here.")
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v, err := s.listView(r, w, postList{User: user, Path: author.View{User: user}.Base() + "search", Words: s.Locale(r).Words("Search")})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v.Query = shell.CleanText(strings.TrimSpace(r.URL.Query().Get("q")), maxSearchBytes)
 	if v.Query != "" {
 		found, err := s.Site.Search(r.Context(), user, v.Query, maxFound)
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		v.Found, v.FoundAll = s.titles(found), len(found) < maxFound
 		for i := range v.Found {
@@ -213,6 +190,7 @@ func (s *Pages) searchPage(rw http.ResponseWriter, r *http.Request, user string)
 	}
 	v.NoIndex = true
 	s.sendWritten(rw, r, "authorsearch", &v, time.Time{})
+	return nil
 }
 
 // titleView is a post in a list of titles.

@@ -16,14 +16,6 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Threads is the interface to the threads of posts for the pages; conversation.Threads implements it.
-type Threads interface {
-	Thread(ctx context.Context, q conversation.ThreadQuery) (conversation.Thread, error)
-	Above(ctx context.Context, name string) ([]conversation.Node, error)
-	Known(ctx context.Context, url string) (conversation.Brief, bool)
-	Open(ctx context.Context, url string) error
-}
-
 // Limits of a thread on a page.
 const (
 	threadAbove = 10 // maximum number of replies above a post

@@ -27,8 +27,8 @@ func New(s *shell.Shell) *Pages { return &Pages{Shell: s} }
 // Routes lists the pages of the documentation.
 func (s *Pages) Routes() []route.Route {
 	return []route.Route{
-		{Method: http.MethodGet, Path: "/docs", Handler: http.HandlerFunc(s.index), Purpose: "The contents of the documentation, and search (q)."},
-		{Method: http.MethodGet, Path: "/docs/{name...}", Handler: http.HandlerFunc(s.page), Purpose: "One page or image of the documentation."},
+		{Method: http.MethodGet, Path: "/docs", Handler: s.Handle(s.index), Purpose: "The contents of the documentation, and search (q)."},
+		{Method: http.MethodGet, Path: "/docs/{name...}", Handler: s.Handle(s.page), Purpose: "One page or image of the documentation."},
 	}
 }
 
@@ -52,11 +52,10 @@ func (s *Pages) view(r *http.Request, title string, shelves []pageGroup) View {
 const maxQuery = 200
 
 // index serves the contents, or the results of a search.
-func (s *Pages) index(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) index(rw http.ResponseWriter, r *http.Request) error {
 	shelves, err := s.site.load()
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := s.view(r, "Documentation", shelves)
 	if v.Query = strings.TrimSpace(r.FormValue("q")); len(v.Query) > maxQuery {
@@ -65,24 +64,22 @@ func (s *Pages) index(rw http.ResponseWriter, r *http.Request) {
 	if v.Query != "" {
 		v.Title, v.Results = v.Query+" · Documentation", search(shelves, v.Query)
 	}
-	s.Render(rw, r, http.StatusOK, "docs", v)
+	return s.Render(rw, r, http.StatusOK, "docs", v)
 }
 
 // page serves one page or image. It redirects former names of pages.
-func (s *Pages) page(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) page(rw http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	if to := docs.Moved()[name]; to != "" {
 		http.Redirect(rw, r, "/docs/"+to, http.StatusMovedPermanently)
-		return
+		return nil
 	}
 	if strings.HasPrefix(name, "images/") {
-		s.image(rw, r, name)
-		return
+		return s.image(rw, r, name)
 	}
 	shelves, err := s.site.load()
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	all := inOrder(shelves)
 	for i, p := range all {
@@ -100,19 +97,17 @@ func (s *Pages) page(rw http.ResponseWriter, r *http.Request) {
 		if i+1 < len(all) {
 			v.Next = all[i+1]
 		}
-		s.Render(rw, r, http.StatusOK, "guide", v)
-		return
+		return s.Render(rw, r, http.StatusOK, "guide", v)
 	}
-	s.NotFound(rw, r)
+	return s.NotFound(rw, r)
 }
 
 // image serves an image of the documentation.
-func (s *Pages) image(rw http.ResponseWriter, r *http.Request, name string) {
+func (s *Pages) image(rw http.ResponseWriter, r *http.Request, name string) error {
 	b, err := fs.ReadFile(docs.Files, path.Clean(name))
 	kind := map[string]string{".svg": "image/svg+xml", ".png": "image/png"}[path.Ext(name)]
 	if err != nil || kind == "" {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	h := rw.Header()
 	h.Set("Content-Type", kind)
@@ -121,6 +116,7 @@ func (s *Pages) image(rw http.ResponseWriter, r *http.Request, name string) {
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	}
 	_, _ = rw.Write(b) // an error means that the client is gone
+	return nil
 }
 
 // Current reports whether p is the shown page.

@@ -104,7 +104,7 @@ type filterRow struct {
 }
 
 // filtersPage lists the filters.
-func (s *Pages) filtersPage(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) filtersPage(rw http.ResponseWriter, r *http.Request, reader string) error {
 	v := filtersView{pageView: s.pageView(r, "Filters")}
 	all, err := s.River.Filters().List(r.Context(), reader)
 	var names filterNames
@@ -113,8 +113,7 @@ func (s *Pages) filtersPage(rw http.ResponseWriter, r *http.Request, reader stri
 	}
 	names.lang = v.Lang
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	for i := range all {
 		row := s.filterRow(&all[i], names)
@@ -127,7 +126,7 @@ func (s *Pages) filtersPage(rw http.ResponseWriter, r *http.Request, reader stri
 			Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(id, 10)}}}
 		v.Undo.Until = v.Undo.Until.As(v.Now.Add(river.UndoWithin).In(shell.TimeZone(r)).Format("15:04:05"))
 	}
-	s.Render(rw, r, http.StatusOK, "filters", v)
+	return s.Render(rw, r, http.StatusOK, "filters", v)
 }
 
 // filterNames has the names of the feeds and categories that filters refer to.
@@ -316,19 +315,18 @@ func (s *Pages) formFilter(rw http.ResponseWriter, r *http.Request, reader strin
 	return f, func(name string) string { return shell.FormValue(form, name) }, true
 }
 
-// afterFilter redirects to the list with query, or shows the error page if err is not nil.
-func (s *Pages) afterFilter(rw http.ResponseWriter, r *http.Request, err error, query string) {
+// afterFilter redirects to the list with query, unless err is set. It returns err.
+func (s *Pages) afterFilter(rw http.ResponseWriter, r *http.Request, err error, query string) error {
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, filtersPath+query, http.StatusSeeOther)
+	return shell.Redirect(rw, r, filtersPath+query)
 }
 
-func (s *Pages) doSwitchFilter(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doSwitchFilter(rw http.ResponseWriter, r *http.Request, reader string) error {
 	f, _, ok := s.formFilter(rw, r, reader)
 	if !ok {
-		return
+		return nil
 	}
 	f.Off, f.Applying = !f.Off, false
 	_, err := s.River.Filters().Put(r.Context(), f)
@@ -336,41 +334,40 @@ func (s *Pages) doSwitchFilter(rw http.ResponseWriter, r *http.Request, reader s
 	if f.Off {
 		done = "?done=filter-off"
 	}
-	s.afterFilter(rw, r, err, done)
+	return s.afterFilter(rw, r, err, done)
 }
 
-func (s *Pages) doMoveFilter(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doMoveFilter(rw http.ResponseWriter, r *http.Request, reader string) error {
 	if f, value, ok := s.formFilter(rw, r, reader); ok {
-		s.afterFilter(rw, r, s.River.Filters().Move(r.Context(), reader, f.ID, value("to") == "down"), "")
+		return s.afterFilter(rw, r, s.River.Filters().Move(r.Context(), reader, f.ID, value("to") == "down"), "")
 	}
+	return nil
 }
 
-func (s *Pages) doDeleteFilter(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doDeleteFilter(rw http.ResponseWriter, r *http.Request, reader string) error {
 	if f, _, ok := s.formFilter(rw, r, reader); ok {
-		s.afterFilter(rw, r, s.River.Filters().Drop(r.Context(), reader, f.ID), "?done=deleted&id="+strconv.FormatInt(f.ID, 10))
+		return s.afterFilter(rw, r, s.River.Filters().Drop(r.Context(), reader, f.ID), "?done=deleted&id="+strconv.FormatInt(f.ID, 10))
 	}
+	return nil
 }
 
-func (s *Pages) doUndoFilter(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doUndoFilter(rw http.ResponseWriter, r *http.Request, reader string) error {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	id, err := strconv.ParseInt(shell.FormValue(form, "id"), 10, 64)
 	if err != nil {
-		s.Fail(rw, r, fault.New(fault.NotFound, "This filter does not exist any more."))
-		return
+		return fault.New(fault.NotFound, "This filter does not exist any more.")
 	}
-	s.afterFilter(rw, r, s.River.Filters().Restore(r.Context(), reader, id), "?done=filter-restored")
+	return s.afterFilter(rw, r, s.River.Filters().Restore(r.Context(), reader, id), "?done=filter-restored")
 }
 
 // doShowHidden shows one hidden item again, or all hidden items that the page of the filter lists.
-func (s *Pages) doShowHidden(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doShowHidden(rw http.ResponseWriter, r *http.Request, reader string) error {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	f, err := s.filter(r.Context(), reader, shell.FormValue(form, "id"))
 	var ids []int64
@@ -382,5 +379,5 @@ func (s *Pages) doShowHidden(rw http.ResponseWriter, r *http.Request, reader str
 	if err == nil {
 		err = s.River.Filters().Show(r.Context(), reader, ids)
 	}
-	s.afterFilter(rw, r, err, "/edit?done=shown&id="+strconv.FormatInt(f.ID, 10))
+	return s.afterFilter(rw, r, err, "/edit?done=shown&id="+strconv.FormatInt(f.ID, 10))
 }

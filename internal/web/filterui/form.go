@@ -94,29 +94,27 @@ func formOf(f *filter.Rule) filterForm {
 }
 
 // newFilterPage shows the form for a new filter. The query may name its feed or category.
-func (s *Pages) newFilterPage(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) newFilterPage(rw http.ResponseWriter, r *http.Request, reader string) error {
 	form := filterForm{}
 	if id := r.URL.Query().Get("source"); id != "" {
 		form.What = "s:" + shell.CleanText(id, 30)
 	} else if name := r.URL.Query().Get("category"); name != "" {
 		form.What = "c:" + shell.CleanText(name, 200)
 	}
-	s.showFilter(rw, r, reader, http.StatusOK, &filterView{pageView: s.pageView(r, "New filter"), Form: form})
+	return s.showFilter(rw, r, reader, http.StatusOK, &filterView{pageView: s.pageView(r, "New filter"), Form: form})
 }
 
 // editFilterPage shows one filter and the items that it hides.
-func (s *Pages) editFilterPage(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) editFilterPage(rw http.ResponseWriter, r *http.Request, reader string) error {
 	f, err := s.filter(r.Context(), reader, r.URL.Query().Get("id"))
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := &filterView{pageView: s.pageView(r, "Filter"), ID: strconv.FormatInt(f.ID, 10), Form: formOf(&f)}
 	if f.Hide {
 		list, err := s.River.Filters().Hidden(r.Context(), reader, f.ID)
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		v.Hidden = s.matchRows(list)
 		v.HiddenText = "The filter hides these items. They count as read."
@@ -124,7 +122,7 @@ func (s *Pages) editFilterPage(rw http.ResponseWriter, r *http.Request, reader s
 			v.HiddenText = "The filter hides no items now."
 		}
 	}
-	s.showFilter(rw, r, reader, http.StatusOK, v)
+	return s.showFilter(rw, r, reader, http.StatusOK, v)
 }
 
 func (s *Pages) matchRows(list []river.Entry) (rows []hiddenRow) {
@@ -146,16 +144,15 @@ func (s *Pages) matchRows(list []river.Entry) (rows []hiddenRow) {
 	return rows
 }
 
-func (s *Pages) showFilter(rw http.ResponseWriter, r *http.Request, reader string, status int, v *filterView) {
+func (s *Pages) showFilter(rw http.ResponseWriter, r *http.Request, reader string, status int, v *filterView) error {
 	id, _ := strconv.ParseInt(strings.TrimPrefix(v.Form.What, "s:"), 10, 64)
 	names, err := s.names(r.Context(), reader, []filter.Rule{{SourceID: id}})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v.Menus, v.Fields, v.Ops = names.menus, fieldChoices(), opChoices()
 	v.Form.fillRows()
-	s.Render(rw, r, status, "filter", v)
+	return s.Render(rw, r, status, "filter", v)
 }
 
 // readFilter reads the form.
@@ -219,19 +216,17 @@ func (f *filterForm) showError(err error) {
 }
 
 // doSaveFilter saves a filter, or shows the page again with a preview.
-func (s *Pages) doSaveFilter(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doSaveFilter(rw http.ResponseWriter, r *http.Request, reader string) error {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	f, typed, err := readFilter(form, reader)
 	v := &filterView{pageView: s.pageView(r, "New filter"), ID: shell.CleanText(shell.FormValue(form, "id"), 30), Form: typed}
 	if v.ID != "" {
 		old, missing := s.filter(r.Context(), reader, v.ID)
 		if missing != nil {
-			s.Fail(rw, r, missing)
-			return
+			return missing
 		}
 		f.ID, f.Off, v.Heading = old.ID, old.Off, "Filter"
 	}
@@ -242,8 +237,7 @@ func (s *Pages) doSaveFilter(rw http.ResponseWriter, r *http.Request, reader str
 			if f.Applying {
 				done = "?done=filter-applied"
 			}
-			http.Redirect(rw, r, filtersPath+done, http.StatusSeeOther)
-			return
+			return shell.Redirect(rw, r, filtersPath+done)
 		}
 	}
 	var found filter.Preview
@@ -251,15 +245,12 @@ func (s *Pages) doSaveFilter(rw http.ResponseWriter, r *http.Request, reader str
 		found, err = s.River.Filters().Preview(r.Context(), f)
 	}
 	if err != nil {
-		status, _ := shell.StatusOf(err)
-		s.LogFailure(r, err, status)
-		shell.SetRetryAfter(rw, err)
+		status := s.Refused(rw, r, err)
 		v.Form.showError(err)
-		s.showFilter(rw, r, reader, status, v)
-		return
+		return s.showFilter(rw, r, reader, status, v)
 	}
 	v.Preview = &previewView{Text: previewText(s.Locale(r), &found), Rows: s.matchRows(found.Matched)}
-	s.showFilter(rw, r, reader, http.StatusOK, v)
+	return s.showFilter(rw, r, reader, http.StatusOK, v)
 }
 
 func previewText(l *locale.Locale, p *filter.Preview) string {

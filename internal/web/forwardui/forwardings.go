@@ -73,21 +73,20 @@ func viaChoices() []viaChoice {
 }
 
 // listPage lists the recipients of forwarded items.
-func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request, reader string) {
-	s.showList(rw, r, reader, http.StatusOK, func(*listView) {})
+func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request, reader string) error {
+	return s.showList(rw, r, reader, http.StatusOK, func(*listView) {})
 }
 
-func (s *Pages) showList(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*listView)) {
+func (s *Pages) showList(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*listView)) error {
 	v := listView{pageView: s.pageView(r, "Forwarding")}
 	if id := r.URL.Query().Get("source"); id != "" {
 		v.Form.What = "s:" + shell.CleanText(id, 30)
 	}
 	if err := s.list(r.Context(), reader, &v); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	amend(&v)
-	s.Render(rw, r, status, "notices", v)
+	return s.Render(rw, r, status, "notices", v)
 }
 
 func (s *Pages) list(ctx context.Context, reader string, v *listView) error {
@@ -195,11 +194,10 @@ func (s *Pages) row(n forward.Forwarding, names map[int64]string) listRow {
 }
 
 // doAdd adds a recipient.
-func (s *Pages) doAdd(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doAdd(rw http.ResponseWriter, r *http.Request, reader string) error {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	what := shell.CleanText(shell.FormValue(form, "what"), 210)
 	n := forward.Forwarding{Reader: reader, Via: shell.CleanText(shell.FormValue(form, "via"), 20), Target: strings.TrimSpace(shell.CleanText(shell.FormValue(form, "target"), 2048)), Secret: shell.FormValue(form, "secret"), Digest: shell.CleanText(shell.FormValue(form, "digest"), 20), CreatedAt: s.CurrentTime()}
@@ -222,13 +220,10 @@ func (s *Pages) doAdd(rw http.ResponseWriter, r *http.Request, reader string) {
 		_, err = s.River.PutForwarding(r.Context(), n)
 	}
 	if err == nil {
-		http.Redirect(rw, r, "/feeds/notices?done=notice", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/feeds/notices?done=notice")
 	}
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
-	s.showList(rw, r, reader, status, func(v *listView) {
+	status := s.Refused(rw, r, err)
+	return s.showList(rw, r, reader, status, func(v *listView) {
 		v.Form.What, v.Form.Via, v.Form.Target, v.Form.Digests = what, n.Via, n.Target, digestChoices(n.Digest)
 		if v.Form.Error = shell.Reason(err); status == http.StatusBadRequest {
 			v.Form.Error, v.Form.TargetError = "", v.Form.Error
@@ -286,10 +281,10 @@ func (s *Pages) forwarding(rw http.ResponseWriter, r *http.Request, reader strin
 }
 
 // doTry forwards the newest item now.
-func (s *Pages) doTry(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doTry(rw http.ResponseWriter, r *http.Request, reader string) error {
 	n, _, ok := s.forwarding(rw, r, reader)
 	if !ok {
-		return
+		return nil
 	}
 	err := s.River.TryForwarding(r.Context(), reader, n.ID)
 	if err == nil {
@@ -297,17 +292,16 @@ func (s *Pages) doTry(rw http.ResponseWriter, r *http.Request, reader string) {
 		if n.State == forward.ForwardingWaiting {
 			done = "asked"
 		}
-		http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/feeds/notices?done="+done)
 	}
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		return
+		return nil
 	}
 	// A failure of the target is the result of the attempt, not an error of this page.
 	if fault.CodeOf(err) == fault.Internal {
 		s.LogFailure(r, err, http.StatusInternalServerError)
 	}
-	s.showList(rw, r, reader, http.StatusOK, func(v *listView) {
+	return s.showList(rw, r, reader, http.StatusOK, func(v *listView) {
 		for i := range v.Rows {
 			if v.Rows[i].ID == strconv.FormatInt(n.ID, 10) {
 				v.Rows[i].TryError = shell.Reason(err)
@@ -317,51 +311,47 @@ func (s *Pages) doTry(rw http.ResponseWriter, r *http.Request, reader string) {
 }
 
 // doPause pauses or resumes forwarding.
-func (s *Pages) doPause(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doPause(rw http.ResponseWriter, r *http.Request, reader string) error {
 	n, _, ok := s.forwarding(rw, r, reader)
 	if !ok {
-		return
+		return nil
 	}
 	n.Paused = !n.Paused
 	if _, err := s.River.PutForwarding(r.Context(), n); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	done := "resumed"
 	if n.Paused {
 		done = "paused"
 	}
-	http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/feeds/notices?done="+done)
 }
 
 // doDigest changes how often a mailbox receives new items.
-func (s *Pages) doDigest(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doDigest(rw http.ResponseWriter, r *http.Request, reader string) error {
 	n, form, ok := s.forwarding(rw, r, reader)
 	if !ok {
-		return
+		return nil
 	}
 	n.Digest = shell.CleanText(shell.FormValue(form, "digest"), 20)
 	if _, err := s.River.PutForwarding(r.Context(), n); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/feeds/notices?done=digest", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/feeds/notices?done=digest")
 }
 
 // doRemove deletes a forwarding after confirmation.
-func (s *Pages) doRemove(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *Pages) doRemove(rw http.ResponseWriter, r *http.Request, reader string) error {
 	n, form, ok := s.forwarding(rw, r, reader)
 	if !ok {
-		return
+		return nil
 	}
 	if shell.FormValue(form, "sure") == "" {
-		s.AskFirst(rw, r, "Delete this forwarding?", shell.Question{Lines: []string{s.Locale(r).Say("%s receives no more items. To create the forwarding again, you need its secret if it has one.", shell.CleanText(feedview.WithoutUser(n.Target), 300))},
+		return s.AskFirst(rw, r, "Delete this forwarding?", shell.Question{Lines: []string{s.Locale(r).Say("%s receives no more items. To create the forwarding again, you need its secret if it has one.", shell.CleanText(feedview.WithoutUser(n.Target), 300))},
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(n.ID, 10)}}, Button: "Delete", Back: "/feeds/notices"})
-		return
 	}
 	if err := s.River.DropForwarding(r.Context(), reader, n.ID); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/feeds/notices?done=removed", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/feeds/notices?done=removed")
 }

@@ -75,10 +75,10 @@ func (s *Pages) pageView(r *http.Request, title string) pageView {
 func (s *Pages) Routes() []route.Route {
 	// open returns the routes of a page and its form. They need no session, because the link in a mail has a
 	// token.
-	open := func(path, asks, does string, page, do http.HandlerFunc) []route.Route {
+	open := func(path, asks, does string, page, do shell.Page) []route.Route {
 		return []route.Route{
-			{Method: http.MethodGet, Path: path, Handler: page, Purpose: asks},
-			{Method: http.MethodPost, Path: path, Handler: do, MaxBody: shell.FormOverhead, Purpose: does},
+			{Method: http.MethodGet, Path: path, Handler: s.Handle(page), Purpose: asks},
+			{Method: http.MethodPost, Path: path, Handler: s.Handle(do), MaxBody: shell.FormOverhead, Purpose: does},
 		}
 	}
 	all := []route.Route{

@@ -50,12 +50,11 @@ func digestLine(v shell.View, digest string) string {
 }
 
 // confirmPage asks the recipient to confirm. A GET request by a mail scanner changes nothing.
-func (s *Pages) confirmPage(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) confirmPage(rw http.ResponseWriter, r *http.Request) error {
 	token := r.URL.Query().Get("token")
 	l, err := s.River.ConfirmLink(r.Context(), token)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := linkView{View: s.NewView(r, "Receive forwarded items?")}
 	switch l.State {
@@ -67,16 +66,15 @@ func (s *Pages) confirmPage(rw http.ResponseWriter, r *http.Request) {
 		v.Lines = withoutEmpty(v.Say("New items of %s on this server will be sent to %s.", senderOf(l), shell.CleanText(l.Target, 300)), digestLine(v.View, l.Digest), v.Say("Each mail has a link to change how often mails arrive, and to end them."))
 		v.Action, v.Button = linkAction("/feeds/notices/confirm", token), "Confirm"
 	}
-	s.showLink(rw, r, v)
+	return s.showLink(rw, r, v)
 }
 
-func (s *Pages) doConfirm(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doConfirm(rw http.ResponseWriter, r *http.Request) error {
 	l, err := s.River.ConfirmForwarding(r.Context(), r.URL.Query().Get("token"))
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.showLink(rw, r, s.confirmed(r, l))
+	return s.showLink(rw, r, s.confirmed(r, l))
 }
 
 func (s *Pages) confirmed(r *http.Request, l forward.Link) linkView {
@@ -91,67 +89,59 @@ func withoutEmpty(lines ...string) []string {
 
 // endPage asks whether to end forwarding or how often mails should arrive. A GET request changes
 // nothing, because mail programs may open links automatically.
-func (s *Pages) endPage(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) endPage(rw http.ResponseWriter, r *http.Request) error {
 	token := r.URL.Query().Get("token")
 	l, err := s.River.EndLink(r.Context(), token)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if l.State == forward.ForwardingEnded {
-		s.showLink(rw, r, s.ended(r, l, token))
-		return
+		return s.showLink(rw, r, s.ended(r, l, token))
 	}
 	v := linkView{View: s.NewView(r, "Unsubscribe from these mails?"), Action: linkAction(EndPath, token), Button: "Unsubscribe"}
 	v.Lines = []string{v.Say("No items of %s will be forwarded to %s any more.", senderOf(l), shell.CleanText(l.Target, 300))}
 	if l.State == forward.ForwardingConfirmed {
 		v.Digests = digestChoices(l.Digest)
 	}
-	s.showLink(rw, r, v)
+	return s.showLink(rw, r, v)
 }
 
 // doEnd ends forwarding with one click, resumes it, or changes how often mails arrive.
 //
 // spec:cloudburst#forwarding-unsubscribe
-func (s *Pages) doEnd(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doEnd(rw http.ResponseWriter, r *http.Request) error {
 	token := r.URL.Query().Get("token")
 	// Mail programs send a form in either encoding. A field that cannot be read counts as missing.
 	r.Body = http.MaxBytesReader(rw, r.Body, shell.FormOverhead)
 	if r.PostFormValue("allow") == "yes" {
 		l, err := s.River.AllowForwarding(r.Context(), token)
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
-		s.showLink(rw, r, s.confirmed(r, l))
-		return
+		return s.showLink(rw, r, s.confirmed(r, l))
 	}
 	if r.PostForm.Has("digest") {
-		s.doChoose(rw, r, token)
-		return
+		return s.doChoose(rw, r, token)
 	}
 	l, err := s.River.EndForwarding(r.Context(), token)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.showLink(rw, r, s.ended(r, l, token))
+	return s.showLink(rw, r, s.ended(r, l, token))
 }
 
 // doChoose changes how often the mails of a link arrive.
-func (s *Pages) doChoose(rw http.ResponseWriter, r *http.Request, token string) {
+func (s *Pages) doChoose(rw http.ResponseWriter, r *http.Request, token string) error {
 	l, err := s.River.ChooseDigest(r.Context(), token, r.PostFormValue("digest"))
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if l.State == forward.ForwardingEnded {
-		s.showLink(rw, r, s.ended(r, l, token))
-		return
+		return s.showLink(rw, r, s.ended(r, l, token))
 	}
 	v := linkView{View: s.NewView(r, "Saved")}
 	v.Lines = withoutEmpty(v.Say("New items of %s are sent to %s.", senderOf(l), shell.CleanText(l.Target, 300)), cmp.Or(digestLine(v.View, l.Digest), v.Say("Each mail is sent at once.")))
-	s.showLink(rw, r, v)
+	return s.showLink(rw, r, v)
 }
 
 func (s *Pages) ended(r *http.Request, l forward.Link, token string) linkView {
@@ -167,8 +157,8 @@ func linkAction(path, token string) string {
 // senderOf returns the name of the user whose items are forwarded.
 func senderOf(l forward.Link) string { return shell.CleanText(l.Sender, 100) }
 
-func (s *Pages) showLink(rw http.ResponseWriter, r *http.Request, v linkView) {
+func (s *Pages) showLink(rw http.ResponseWriter, r *http.Request, v linkView) error {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")
-	s.Render(rw, r, http.StatusOK, "noticelink", v)
+	return s.Render(rw, r, http.StatusOK, "noticelink", v)
 }

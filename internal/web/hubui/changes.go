@@ -183,7 +183,7 @@ func (v changesView) Filtered() bool { return v.Query.Text != "" }
 func archivePath(t time.Time) string { return t.UTC().Format("/2006/01/02/15.xml") }
 
 // spec:cloudburst#changes-page
-func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) error {
 	q := parseChangesQuery(r.URL.Query())
 	v := changesView{View: s.wideView(r, "Changes"), Query: q, First: q.url("/changes", "", "")}
 	v.Script = "log.js"
@@ -192,8 +192,7 @@ func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
 		return s.Store.Changes(r.Context(), hub.ChangeQuery{Text: q.Text, Before: before, After: after, Forward: after != event.Cursor{}, Limit: limit})
 	})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	since := event.Cursor{}
 	v.Runs = foldChanges(s.changeLines(r.Context(), list, v.Now))
@@ -215,7 +214,7 @@ func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
 	if q.PlaceError != "" {
 		status = http.StatusBadRequest
 	}
-	s.Render(rw, r, status, "changes", v)
+	return s.Render(rw, r, status, "changes", v)
 }
 
 // line renders c as the HTML of its line.

@@ -81,15 +81,14 @@ func (v hubView) Listen() string { return "cloudburst listen " + v.TestFeed }
 
 // front serves the front page; for a signed-in user it is the river. It redirects requests with
 // url= to the hub's page, which has the ping form.
-func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) front(rw http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Has("url") {
 		http.Redirect(rw, r, "/hub?"+r.URL.RawQuery, http.StatusMovedPermanently)
-		return
+		return nil
 	}
 	if s.Shell.Reads && s.Visitor(r).User != "" {
 		rw.Header().Set("Cache-Control", "no-store")
-		http.Redirect(rw, r, "/river", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/river")
 	}
 	s.SetLinkHeader(rw, r)
 	v := frontView{View: s.NewView(r, "Cloudburst"), Reads: s.Shell.Reads}
@@ -103,11 +102,11 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 		}
 		v.Stream = changesQuery{}.url("/changes/stream", "since", shell.FormatCursor(since)) + "&as=html"
 	}
-	s.Render(rw, r, http.StatusOK, "front", v)
+	return s.Render(rw, r, http.StatusOK, "front", v)
 }
 
 // hubPage serves authors and programs that use the hub. url= fills in the ping form.
-func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) error {
 	v := hubView{View: s.wideView(r, "Hub"), Base: s.BaseURL(r), Register: emptyRegistration()}
 	v.Ping.URL = shell.CleanText(r.URL.Query().Get("url"), 2048)
 	v.Heading = v.Say("Notify subscribers the moment a feed changes")
@@ -121,7 +120,7 @@ func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
 	c, err := s.Hub.Counts(r.Context())
 	v.Counts, v.Counted = c, err == nil
 	v.Hosts = s.Shell.Hosts && s.Accounts != nil && s.Accounts.SetupToken() == ""
-	s.Render(rw, r, http.StatusOK, "hub", v)
+	return s.Render(rw, r, http.StatusOK, "hub", v)
 }
 
 // outcomeView is the result of a form.
@@ -145,45 +144,40 @@ func NewFeedLink(feed string) FeedLink {
 	return FeedLink{shell.CleanText(feed, 300), "/topics/" + strconv.FormatInt(hub.TopicID(feed), 10)}
 }
 
-func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) error {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	feed, err := form.PingURL()
 	if err != nil {
 		given, _, _ := form.Get("url") // err reports what is wrong with the value
-		s.showPingError(rw, r, outcomeView{Ping: &pingForm{URL: shell.CleanText(given, 2048), URLError: shell.ErrorText(err)}})
-		return
+		return s.showPingError(rw, r, outcomeView{Ping: &pingForm{URL: shell.CleanText(given, 2048), URLError: shell.ErrorText(err)}})
 	}
 	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: feed, Via: "web", Source: s.CallerAddr(r), Count: true})
 	if err != nil {
-		s.showRequestError(rw, r, err, "The ping failed", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
-		return
+		return s.showRequestError(rw, r, err, "The ping failed", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
 	}
 	v := outcomeView{View: s.wideView(r, "Thanks for the ping"), Good: true, Lines: pingWords(s.Locale(r), res), Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}}
-	s.Render(rw, r, http.StatusOK, "outcome", v)
+	return s.Render(rw, r, http.StatusOK, "outcome", v)
 }
 
 // showPingError shows the form again, with errors next to its fields.
-func (s *Pages) showPingError(rw http.ResponseWriter, r *http.Request, v outcomeView) {
+func (s *Pages) showPingError(rw http.ResponseWriter, r *http.Request, v outcomeView) error {
 	v.View = s.wideView(r, "The form has an error")
 	v.Lines = []string{v.Say("Nothing was done. The error is below the field; fix it and send the form again.")}
-	s.Render(rw, r, http.StatusBadRequest, "outcome", v)
+	return s.Render(rw, r, http.StatusBadRequest, "outcome", v)
 }
 
 // showRequestError shows the error of the hub, and the form again.
-func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err error, heading string, v outcomeView) {
+func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err error, heading string, v outcomeView) error {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		return
+		return nil
 	}
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
+	status := s.Refused(rw, r, err)
 	v.View = s.wideView(r, heading)
 	v.Lines = []string{s.Locale(r).Fault(shell.Reason(err))}
-	s.Render(rw, r, status, "outcome", v)
+	return s.Render(rw, r, status, "outcome", v)
 }
 
 // pingWords describes the result of a ping. Lines without values are locale keys, which the

@@ -70,8 +70,8 @@ func New(s *shell.Shell, o Options) *Pages {
 
 // Routes lists the front page and the pages of the hub.
 func (s *Pages) Routes() []route.Route {
-	get := func(path, purpose string, do http.HandlerFunc) route.Route {
-		return route.Route{Method: http.MethodGet, Path: path, Handler: do, Purpose: purpose}
+	get := func(path, purpose string, do shell.Page) route.Route {
+		return route.Route{Method: http.MethodGet, Path: path, Handler: s.Handle(do), Purpose: purpose}
 	}
 	moved := func(path, to string) route.Route {
 		return route.Route{Method: http.MethodGet, Path: path, Handler: http.RedirectHandler(to, http.StatusMovedPermanently),
@@ -80,12 +80,12 @@ func (s *Pages) Routes() []route.Route {
 	all := []route.Route{
 		get("/{$}", "The front page.", s.front),
 		get("/hub", "The page of the hub, with the forms to ping and to register.", s.hubPage),
-		{Method: http.MethodPost, Path: "/do/ping", Handler: http.HandlerFunc(s.doPing), MaxBody: rsscloud.MaxForm, Purpose: "The form that pings for a feed."},
-		{Method: http.MethodPost, Path: "/do/register", Handler: http.HandlerFunc(s.doRegister), MaxBody: rsscloud.MaxForm, Purpose: "The form that registers a program for notifications."},
+		{Method: http.MethodPost, Path: "/do/ping", Handler: s.Handle(s.doPing), MaxBody: rsscloud.MaxForm, Purpose: "The form that pings for a feed."},
+		{Method: http.MethodPost, Path: "/do/register", Handler: s.Handle(s.doRegister), MaxBody: rsscloud.MaxForm, Purpose: "The form that registers a program for notifications."},
 		get("/log", "The log of events.", s.logPage),
-		get("/log/stream", "The log, live, as server-sent events.", s.stream),
+		{Method: http.MethodGet, Path: "/log/stream", Handler: http.HandlerFunc(s.stream), Purpose: "The log, live, as server-sent events."},
 		get("/changes", "The recent changes.", s.changesPage),
-		get("/changes/stream", "The recent changes, live, as server-sent events.", s.changesStream),
+		{Method: http.MethodGet, Path: "/changes/stream", Handler: http.HandlerFunc(s.changesStream), Purpose: "The recent changes, live, as server-sent events."},
 		get("/topics", "The feeds that the hub knows.", s.topics),
 		get("/topics/{id}", "One feed that the hub knows.", s.topicPage),
 		get("/status", "The state of the server.", s.status),

@@ -162,20 +162,18 @@ func (v logView) Several() string {
 }
 
 // spec:rsscloud-2009#log
-func (s *Pages) logPage(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) logPage(rw http.ResponseWriter, r *http.Request) error {
 	q := parseLogQuery(r.URL.Query())
 	v := logView{View: s.wideView(r, "Log"), Query: q, Kinds: kinds(), First: q.url("/log", "", "")}
 	v.Script = "log.js"
 	if v.Refused() {
-		s.Render(rw, r, http.StatusBadRequest, "log", v)
-		return
+		return s.Render(rw, r, http.StatusBadRequest, "log", v)
 	}
 	events, older, newer, err := s.logEvents(r, q)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	v.Rows = s.eventRows(r.Context(), events, rowView{Now: v.Now, Query: q, InLog: true})
+	v.Rows = s.eventRows(r.Context(), events, rowView{Lang: v.Lang, Now: v.Now, Query: q, InLog: true})
 	if n := len(events); n > 0 {
 		if older {
 			v.Older = q.url("/log", "before", shell.FormatCursor(events[n-1].Cursor()))
@@ -194,7 +192,7 @@ func (s *Pages) logPage(rw http.ResponseWriter, r *http.Request) {
 	if q.bad() {
 		status = http.StatusBadRequest
 	}
-	s.Render(rw, r, status, "log", v)
+	return s.Render(rw, r, status, "log", v)
 }
 
 // eventRows makes the lines of events, with the titles of their feeds.

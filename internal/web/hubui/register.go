@@ -46,24 +46,21 @@ func addrText(a netip.Addr) string {
 	return host
 }
 
-func (s *Pages) doRegister(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doRegister(rw http.ResponseWriter, r *http.Request) error {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	f, reg, ok := registration(form, s.CallerAddr(r))
 	if !ok {
-		s.showPingError(rw, r, outcomeView{Register: &f})
-		return
+		return s.showPingError(rw, r, outcomeView{Register: &f})
 	}
 	f.Caller = addrText(reg.Source)
 	res, err := s.Hub.Register(r.Context(), reg)
 	if err != nil {
-		s.showRequestError(rw, r, err, "Nothing was registered", outcomeView{Register: &f})
-		return
+		return s.showRequestError(rw, r, err, "Nothing was registered", outcomeView{Register: &f})
 	}
-	s.Render(rw, r, registeredStatus(res), "outcome", s.registered(r, res, f))
+	return s.Render(rw, r, registeredStatus(res), "outcome", s.registered(r, res, f))
 }
 
 func registeredStatus(res hub.Registered) int {

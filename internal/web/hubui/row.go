@@ -39,6 +39,7 @@ type fact struct {
 
 // rowView contains the common data of the lines of one page.
 type rowView struct {
+	Lang   *locale.Locale
 	Now    time.Time
 	Titles map[string]string // key: feed URL; value: title of the feed
 	Query  logQuery          // filters of the page; links in the lines keep these filters
@@ -48,6 +49,7 @@ type rowView struct {
 // newRow makes a line of the public part of e.
 func newRow(e event.Event, in rowView) row {
 	e = e.Public()
+	e.Text = in.Lang.Fault(e.Text)
 	k := kindOf(e.Kind)
 	r := row{
 		ID: eventKey{e.Node, e.Seq}.String(), Tag: k.Tag, Kind: shell.CleanText(e.Kind, 20), Bad: !e.OK,
@@ -65,12 +67,12 @@ func newRow(e event.Event, in rowView) row {
 		r.TopicHref = from.url("/topics/"+strconv.FormatInt(e.TopicID, 10), "", "")
 	}
 	if e.Took > 0 {
-		r.Took = shell.FormatDuration(e.Took)
+		r.Took = in.Lang.Duration(e.Took)
 	}
 	if e.Via != "" {
 		r.Via = endpointOf(e.Via)
 	}
-	r.Facts = facts(e, r)
+	r.Facts = facts(in.Lang, e, r)
 	if in.InLog {
 		r.Narrower = narrower(e, k, in.Query)
 	}
@@ -95,8 +97,8 @@ func narrower(e event.Event, k kind, q logQuery) (all []fact) {
 	return all
 }
 
-func facts(e event.Event, r row) []fact {
-	all := []fact{{Name: "When", Value: r.When.Exact}}
+func facts(l *locale.Locale, e event.Event, r row) []fact {
+	all := []fact{{Name: "When", Value: r.When.In(l).Exact}}
 	if r.TopicURL != "" {
 		all = append(all, fact{Name: "Feed", Value: r.Topic, Href: r.TopicHref, Foreign: true}, fact{Name: "Address", Value: r.TopicURL, Foreign: true})
 	} else if e.Topic != "" {
@@ -117,13 +119,13 @@ func facts(e event.Event, r row) []fact {
 		all = append(all, fact{Name: name, Value: shell.CleanText(e.Peer, 255), Foreign: true})
 	}
 	if e.Notified > 0 || e.Failed > 0 {
-		all = append(all, fact{Name: "Notified", Value: shell.FormatCount(e.Notified)}, fact{Name: "Not notified yet", Value: shell.FormatCount(e.Failed)})
+		all = append(all, fact{Name: "Notified", Value: l.Count(int64(e.Notified))}, fact{Name: "Not notified yet", Value: l.Count(int64(e.Failed))})
 	}
 	if r.Took != "" {
 		all = append(all, fact{Name: "Took", Value: r.Took})
 	}
 	if e.Version > 0 {
-		all = append(all, fact{Name: "Change", Value: "number " + shell.FormatCount(e.Version) + " of this feed"})
+		all = append(all, fact{Name: "Change", Value: l.Say("number %d of this feed", e.Version)})
 	}
 	return append(all, fact{Name: "Event", Value: r.ID})
 }
@@ -166,7 +168,7 @@ type rowKey struct {
 // rendered returns the line of the event e as HTML. The links in the line keep the filters of q.
 func (s *Pages) rendered(l *locale.Locale, e event.Event, titles map[string]string, q logQuery) ([]byte, error) {
 	return s.rows.get(rowKey{eventKey{e.Node, e.Seq}, q.url("", "", ""), l.Code}, func(out *bytes.Buffer) error {
-		return s.ExecutePartIn(l, out, "log", "row", newRow(e, rowView{Now: s.CurrentTime(), Titles: titles, Query: q, InLog: true}))
+		return s.ExecutePartIn(l, out, "log", "row", newRow(e, rowView{Lang: l, Now: s.CurrentTime(), Titles: titles, Query: q, InLog: true}))
 	})
 }
 

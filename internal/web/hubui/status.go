@@ -57,7 +57,7 @@ type bucket struct {
 	Measured bool // P50 and P99 are valid
 }
 
-func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) status(rw http.ResponseWriter, r *http.Request) error {
 	v := statusView{View: s.wideView(r, "Status"), Spans: spans(), Live: s.Hub.Live()}
 	v.Script = "status.js"
 	v.Span = v.Spans[0]
@@ -70,7 +70,7 @@ func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
 		v.warnings = s.Warnings()
 	}
 	if !v.Live.Started.IsZero() {
-		v.Up = shell.FormatDuration(v.Now.Sub(v.Live.Started))
+		v.Up = v.Lang.Duration(v.Now.Sub(v.Live.Started))
 	}
 	minutes, err := s.Store.Minutes(r.Context(), v.Now.Add(-v.Span.Length))
 	if err == nil {
@@ -84,8 +84,7 @@ func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
 		if fault.CodeOf(err) == fault.Unavailable {
 			rw.Header().Set("Retry-After", "10")
 		}
-		s.Render(rw, r, http.StatusServiceUnavailable, "status", v)
-		return
+		return s.Render(rw, r, http.StatusServiceUnavailable, "status", v)
 	}
 	v.Counted = true
 	v.Reading = s.readingNow(r.Context(), v.Lang)
@@ -94,7 +93,7 @@ func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
 	v.Table = gather(minutes, v.Now, v.Span.Length, v.Span.TableStep)
 	v.Lead, v.Then, v.Bad = statusWords(v, points)
 	v.Needs, v.Groups = attentions(v), statusGroups(v)
-	s.Render(rw, r, http.StatusOK, "status", v)
+	return s.Render(rw, r, http.StatusOK, "status", v)
 }
 
 // gather sums the minutes of all nodes into equal periods that end now, oldest first. The p50 of a
@@ -132,18 +131,17 @@ func gather(minutes []hub.Minute, now time.Time, length, step time.Duration) []b
 	return all
 }
 
-// P50Text returns the median latency in words, or a dash if the period has no notifications.
-func (b bucket) P50Text() string { return b.latency(b.P50) }
+// P50Text returns the median latency, or a dash if the period has no notifications.
+func (b bucket) P50Text() any { return b.latency(b.P50) }
 
-// P99Text returns the 99th percentile of the latency in words, or a dash if the period has no
-// notifications.
-func (b bucket) P99Text() string { return b.latency(b.P99) }
+// P99Text returns the 99th percentile of the latency, or a dash if the period has no notifications.
+func (b bucket) P99Text() any { return b.latency(b.P99) }
 
-func (b bucket) latency(ms float64) string {
+func (b bucket) latency(ms float64) any {
 	if !b.Measured {
 		return "–"
 	}
-	return shell.FormatDuration(time.Duration(ms * float64(time.Millisecond)))
+	return time.Duration(ms * float64(time.Millisecond))
 }
 
 func statusWords(v statusView, points []bucket) (lead, then string, bad bool) {
@@ -196,9 +194,9 @@ func isAre(n int64) string {
 }
 
 func statusCharts(l *locale.Locale, points []bucket, sp span) []shell.Figure {
-	per := l.Words("a minute")
+	per, period := l.Words("a minute"), l.Words("Over the last hour.")
 	if sp.Step != time.Minute {
-		per = l.Say("in %d minutes", int(sp.Step.Minutes()))
+		per, period = l.Say("in %d minutes", int(sp.Step.Minutes())), l.Words("Over the last day.")
 	}
 	minutes := sp.Step.Minutes()
 	pick := func(get func(bucket) float64, has func(bucket) bool) []float64 {
@@ -218,7 +216,6 @@ func statusCharts(l *locale.Locale, points []bucket, sp span) []shell.Figure {
 	p99 := pick(func(b bucket) float64 { return b.P99 }, measured)
 	queue := pick(func(b bucket) float64 { return float64(b.Queue) }, seen)
 	unit := inSeconds(p50, p99)
-	when := shell.LowerFirst(sp.Label)
 	charts := []shell.Figure{
 		{ID: "told", Title: l.Say("Notifications %s", per), Unit: l.Words("notifications"), Whole: true, Bars: true, Series: []shell.Series{{Name: l.Words("notifications"), Class: "s1", Values: notified}}},
 		{ID: "pings", Title: l.Say("Pings %s", per), Unit: l.Words("pings"), Whole: true, Bars: true, Series: []shell.Series{{Name: l.Words("pings"), Class: "s1", Values: pings}}},
@@ -231,10 +228,10 @@ func statusCharts(l *locale.Locale, points []bucket, sp span) []shell.Figure {
 		for j := range c.Ticks {
 			c.Ticks[j].Label = l.Words(c.Ticks[j].Label)
 		}
-		c.Desc = shell.DescribeChart(c.Series, when, c.Unit, minutes)
+		c.Desc = shell.DescribeChart(l, c.Series, period, c.Unit, minutes)
 		c.Now = l.Words("nothing yet")
 		if c.Highest() > 0 {
-			c.Now = l.Say("highest %s", shell.FormatHighest(c.Series[len(c.Series)-1].Values, c.Unit))
+			c.Now = l.Say("highest %s", shell.FormatHighest(l, c.Series[len(c.Series)-1].Values, c.Unit))
 		}
 	}
 	return charts

@@ -16,21 +16,23 @@ type numberGroup struct {
 
 // number is one number with its name.
 type number struct {
-	Name, Value string
-	Href        string
-	Bad         bool
+	Name  string
+	Value string // text instead of N; "": none
+	N     int64
+	Href  string
+	Bad   bool
 }
 
 // attention is a problem that the operator should look at, with a link to the page that helps to fix it.
 type attention struct{ Text, Href, Link string }
 
 func numberOf[N int | int64](name string, n N) number {
-	return number{Name: name, Value: shell.FormatCount(n)}
+	return number{Name: name, N: int64(n)}
 }
 
 // linked returns n with a link if the number is not zero.
 func (n number) linked(href string) number {
-	if n.Value != "0" {
+	if n.N != 0 {
 		n.Href = href
 	}
 	return n
@@ -38,7 +40,7 @@ func (n number) linked(href string) number {
 
 // marked returns n marked as a failure if the number is not zero.
 func (n number) marked() number {
-	n.Bad = n.Value != "0"
+	n.Bad = n.N != 0
 	return n
 }
 
@@ -116,7 +118,7 @@ func attentions(v statusView) (all []attention) {
 		all = append(all, attention{v.Say("%d of %s cannot be read. If that began for all at once, check the network of this machine.", r.Failing+r.Gone, locale.Quantity(r.Followed, "followed feed", "followed feeds")), "/feeds?show=broken", "Show the failing feeds"})
 	}
 	for _, w := range v.warnings {
-		all = append(all, attention{Text: shell.Sentence(w)})
+		all = append(all, attention{Text: v.Lang.Fault(shell.Sentence(w))})
 	}
 	return all
 }

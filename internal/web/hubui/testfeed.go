@@ -38,7 +38,7 @@ type testFeedFollowers struct {
 }
 
 // testFeedPage shows the purpose of the test feed and how to subscribe to it.
-func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) error {
 	v := testFeedView{View: s.wideView(r, "Test feed"), URL: s.TestFeed, May: s.mayTick(r)}
 	v.Feed = s.TestFeed
 	v.Next = v.When(v.Now.Truncate(testFeedQuarter).Add(testFeedQuarter))
@@ -58,7 +58,7 @@ func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
 		v.By = append(v.By, testFeedFollowers{protocol, n})
 	}
 	slices.SortFunc(v.By, func(a, b testFeedFollowers) int { return strings.Compare(a.Protocol, b.Protocol) })
-	s.Render(rw, r, http.StatusOK, "testfeed", v)
+	return s.Render(rw, r, http.StatusOK, "testfeed", v)
 }
 
 // mayTick reports whether the user owns the first account. This account belongs to the operator.
@@ -68,14 +68,12 @@ func (s *Pages) mayTick(r *http.Request) bool {
 }
 
 // doTick changes the test feed.
-func (s *Pages) doTick(rw http.ResponseWriter, r *http.Request, _ account.Session) {
+func (s *Pages) doTick(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
 	if !s.mayTick(r) {
-		s.Fail(rw, r, fault.New(fault.Refused, "Only the owner of the first account can change the test feed. It changes every 15 minutes anyway."))
-		return
+		return fault.New(fault.Refused, "Only the owner of the first account can change the test feed. It changes every 15 minutes anyway.")
 	}
 	if _, _, err := s.Tick(r.Context()); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/test/?"+url.Values{"done": {"ticked"}}.Encode(), http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/test/?"+url.Values{"done": {"ticked"}}.Encode())
 }

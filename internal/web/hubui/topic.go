@@ -69,27 +69,23 @@ type hostRow struct {
 	NextTry        shell.Moment
 }
 
-func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
-		s.Problem(rw, r, http.StatusNotFound, "Unknown topic", "A topic's address ends in a number. Search for the feed on the topics page.")
-		return
+		return s.Problem(rw, r, http.StatusNotFound, "Unknown topic", "A topic's address ends in a number. Search for the feed on the topics page.")
 	}
 	t, err := s.Store.Topic(ctx, id)
 	known := err == nil
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	events, err := s.Store.Events(ctx, hub.EventQuery{TopicID: id, Limit: topicEvents})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if !known && len(events) == 0 {
-		s.Problem(rw, r, http.StatusNotFound, "This feed has no subscribers here", "There is no subscription for it and no recent ping. Its page appears with the first subscription.")
-		return
+		return s.Problem(rw, r, http.StatusNotFound, "This feed has no subscribers here", "There is no subscription for it and no recent ping. Its page appears with the first subscription.")
 	}
 	v := topicView{View: s.wideView(r, ""), Topic: t, Known: known}
 	address := t.URL
@@ -100,15 +96,14 @@ func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
 	v.name(address, s.titlesOf(ctx, []string{address})[address])
 	v.linkLog(r, id)
 	for _, e := range events {
-		line := newRow(e, rowView{Now: v.Now})
+		line := newRow(e, rowView{Lang: v.Lang, Now: v.Now})
 		line.Topic = "" // the heading of the page names the topic
 		v.Rows = append(v.Rows, line)
 	}
 	if err := s.fillTopic(ctx, &v, events); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.Render(rw, r, http.StatusOK, "topic", v)
+	return s.Render(rw, r, http.StatusOK, "topic", v)
 }
 
 // name sets the heading of the page: the title that the feed declares, else title, else the feed's URL.
@@ -219,7 +214,7 @@ func hostRows(subs []hub.SubscriptionInfo, live int64, v shell.View) (rows []hos
 			h.Bad = true
 			h.State = timesWord(v, sub.Failures)
 			if why := shell.CleanText(sub.LastError, 160); why != "" {
-				h.State += ": " + why
+				h.State += ": " + v.Lang.Fault(why)
 			}
 			if sub.NextAt.After(v.Now) {
 				h.NextTry = v.When(sub.NextAt)

@@ -72,11 +72,11 @@ func (v topicsView) url(sort, after string) string {
 }
 
 // topics lists the topics. With the parameter url, it redirects to the page of that topic.
-func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) error {
 	in := r.URL.Query()
 	if feed := strings.TrimSpace(in.Get("url")); feed != "" {
 		http.Redirect(rw, r, NewFeedLink(feed).Href, http.StatusFound)
-		return
+		return nil
 	}
 	v := topicsView{View: s.wideView(r, "Topics"), Match: shell.CleanText(strings.TrimSpace(in.Get("q")), 200)}
 	q, err := v.query(in)
@@ -85,8 +85,7 @@ func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
 	}
 	found, err := s.listTopics(r.Context(), q)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if len(found) > topicsRows {
 		found = found[:topicsRows]
@@ -101,7 +100,7 @@ func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
 	if v.SortError != "" {
 		status = http.StatusBadRequest
 	}
-	s.Render(rw, r, status, "topics", v)
+	return s.Render(rw, r, status, "topics", v)
 }
 
 // query reads the parameters sort and after. If one is invalid, it returns an error and the query of the

@@ -163,14 +163,17 @@ func codeKeys(t *testing.T) (keys map[string]string, all map[string]bool) {
 }
 
 // domains lists the packages whose texts the pages show.
-var domains = []string{"account", "author", "author/inspect", "author/markup", "author/rules", "author/upload", "author/version", "conversation", "fault", "fetch", "fulltext", "ownhost", "people",
-	"river", "river/filter", "river/forward", "river/location", "river/naming", "river/search", "stylesheet", "validator", "store/accountsql", "store/authorsql", "store/riversql"}
+var domains = []string{"account", "admin", "announce", "author", "author/inspect", "author/markup", "author/rules", "author/upload", "author/version", "checkup", "conversation", "endpoint/hubhttp", "fault", "fetch", "fulltext", "hub", "ownhost", "people",
+	"publish", "river", "river/filter", "river/forward", "river/location", "river/naming", "river/search", "stylesheet", "upstream", "validator", "wirehttp", "../protocol/rsscloud", "../protocol/weblogs"}
+
+// partly lists the packages of which pages show some texts only.
+var partly = []string{"app", "config", "endpoint/publishhttp", "store/accountsql", "store/authorsql", "store/riversql", "store/sqlstore"}
 
 // domainConstants returns the string constants of the domains.
 func domainConstants(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
-	for _, name := range domains {
+	for _, name := range slices.Concat(domains, partly) {
 		eachFile(t, "../../"+name+"/*.go", func(n ast.Node, _ string) {
 			if s, ok := constant(n); ok {
 				_, last, _ := strings.Cut(s, ": ") // another text can come before it
@@ -328,7 +331,7 @@ func TestTranslationCataloguesAreComplete(t *testing.T) {
 			wanted[name+": "+key] = ""
 			return key
 		})
-		for _, m := range regexp.MustCompile(`\(once "[^"]*" "([^"]*)"`).FindAllStringSubmatch(source, -1) {
+		for _, m := range regexp.MustCompile(`\(once (?:"[^"]*"|\(print [^)]*\)) "([^"]*)"`).FindAllStringSubmatch(source, -1) {
 			wanted[m[1]] = name
 		}
 	}
@@ -430,19 +433,20 @@ func TestReasonsOfOtherPackagesAreTranslated(t *testing.T) {
 	t.Parallel()
 	de := locale.Find("de")
 	for text, want := range map[string]string{
-		"no hints, so every 1 h":                              "keine Angaben, daher alle 1 Std.",
-		"a post about every 1 h 30 min":                       "ein Beitrag etwa alle 1 Std. 30 Min.",
-		"nothing new for 3 days, 12 h is the longest wait":    "3 Tage nichts Neues, 12 Std. ist die längste Wartezeit",
-		"max-age 12 h seen 02:20; ttl 60, a and b considered": "max-age 12 Std., gesehen 02:20; ttl 60, a und b berücksichtigt",
-		"its hub pushed a change, by WebSub":                  "der Hub hat eine Änderung gemeldet, über WebSub",
-		"it was due":                                          "sie war fällig",
-		"Items: 1,204 new, 2 edited.":                         "Einträge: 1.204 neu, 2 bearbeitet.",
-		"2,805 bytes":                                         "2.805 Bytes",
-		"3 new, 1 withdrawn":                                  "3 neu, 1 zurückgezogen",
-		"in full: it has never been read":                     "vollständig: noch nie gelesen",
-		"Failed: its server took too long, 3 times in a row.": "Fehlgeschlagen: der Server hat zu lange gebraucht, 3-mal nacheinander.",
-		"Its server cannot be reached.":                       "Der Server ist nicht erreichbar.",
-		"":                                                    "",
+		"no hints, so every 1 h":                                      "keine Angaben, daher alle 1 Std.",
+		"a post about every 1 h 30 min":                               "ein Beitrag etwa alle 1 Std. 30 Min.",
+		"nothing new for 3 days, 12 h is the longest wait":            "3 Tage nichts Neues, 12 Std. ist die längste Wartezeit",
+		"max-age 12 h seen 02:20; ttl 60, a and b considered":         "max-age 12 Std., gesehen 02:20; ttl 60, a und b berücksichtigt",
+		"no hints, so every 1 h; ttl 15 and max-age 1 min considered": "keine Angaben, daher alle 1 Std.; ttl 15 und max-age 1 Min. berücksichtigt",
+		"its hub pushed a change, by WebSub":                          "der Hub hat eine Änderung gemeldet, über WebSub",
+		"it was due":                                                  "sie war fällig",
+		"Items: 1,204 new, 2 edited.":                                 "Einträge: 1.204 neu, 2 bearbeitet.",
+		"2,805 bytes":                                                 "2.805 Bytes",
+		"3 new, 1 withdrawn":                                          "3 neu, 1 zurückgezogen",
+		"in full: it has never been read":                             "vollständig: noch nie gelesen",
+		"Failed: its server took too long, 3 times in a row.":         "Fehlgeschlagen: der Server hat zu lange gebraucht, 3-mal nacheinander.",
+		"Its server cannot be reached.":                               "Der Server ist nicht erreichbar.",
+		"":                                                            "",
 	} {
 		if got := de.Reason(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)

@@ -1,9 +1,12 @@
 package locale
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/number"
 )
 
 // reasons lists the texts of other packages that explain when a feed is checked and what a check
@@ -41,7 +44,8 @@ const (
 	numberPattern = `([\d,]+)`
 )
 
-var lengthPart = regexp.MustCompile(`(\d+) (\w+)`)
+// lengthPart matches a number and its unit, also in other quantities, such as "1,204 bytes" and "6.7 ms".
+var lengthPart = regexp.MustCompile(`(\d[\d,.]*) (\w+)`)
 
 func newReasonWriter(l *Locale) *reasonWriter {
 	w := &reasonWriter{lang: l, keys: reasons()}
@@ -72,7 +76,7 @@ func (l *Locale) Reason(text string) string {
 	parts := strings.Split(text, "; ")
 	for i, part := range parts {
 		if strings.HasSuffix(part, " considered") {
-			parts[i] = strings.ReplaceAll(part, " and ", " "+l.Words("and")+" ")
+			parts[i] = l.reasons().length(strings.ReplaceAll(part, " and ", " "+l.Words("and")+" "))
 		}
 	}
 	return l.reasons().translate(strings.Join(parts, "; "))
@@ -106,14 +110,22 @@ func (w *reasonWriter) translate(text string) string {
 	return out.String() + text[from:]
 }
 
-// length translates the units of a length of time.
+// length translates the units of a length of time or of another quantity. Unknown units stay as they are.
 func (w *reasonWriter) length(text string) string {
 	return lengthPart.ReplaceAllStringFunc(text, func(part string) string {
 		m := lengthPart.FindStringSubmatch(part)
-		if unit := strings.TrimSuffix(m[2], "s"); len(unit) > 2 && unit != "min" {
-			n, _ := strconv.Atoi(m[1])
-			return Quantity(n, unit, unit+"s").In(w.lang)
+		f, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
+		if unit := strings.TrimSuffix(m[2], "s"); w.knows("%d "+unit+"s") && f == math.Trunc(f) {
+			return Quantity(int64(f), unit, unit+"s").In(w.lang)
 		}
-		return m[1] + " " + w.lang.Words(m[2])
+		if err != nil || !w.knows(m[2]) && !strings.HasSuffix(m[2], "iB") {
+			return part
+		}
+		return w.lang.printer.Sprint(number.Decimal(f)) + " " + w.lang.Words(m[2])
 	})
+}
+
+func (w *reasonWriter) knows(key string) bool {
+	_, ok := w.lang.words[key]
+	return ok
 }

@@ -26,7 +26,7 @@ type followView struct {
 
 // followPage links to the form on the visitor's own server. It does not redirect, so that a link to this
 // page cannot send people to another site.
-func (s *Pages) followPage(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) followPage(rw http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	user := q.Get("user")
 	f, err := s.Hosted(r.Context(), user)
@@ -34,17 +34,14 @@ func (s *Pages) followPage(rw http.ResponseWriter, r *http.Request) {
 		err = fault.New(fault.NotFound, "There is no author with this name.")
 	}
 	if fault.CodeOf(err) == fault.NotFound && err != nil {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v, err := s.followView(r, user)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v.Server = shell.CleanText(strings.TrimSpace(q.Get("server")), 300)
 	v.Asked = q.Get("done") == "asked"
@@ -57,7 +54,7 @@ func (s *Pages) followPage(rw http.ResponseWriter, r *http.Request) {
 			v.Wrong, status = v.Say("“%s” is not the name of a server: it should be like example.org.", v.Server), http.StatusBadRequest
 		}
 	}
-	s.Render(rw, r, status, "peoplefollow", v)
+	return s.Render(rw, r, status, "peoplefollow", v)
 }
 
 // followView returns the data of the page without the values that the visitor entered.
@@ -77,11 +74,10 @@ func (s *Pages) followView(r *http.Request, user string) (v followView, err erro
 
 // doMail subscribes an e-mail address to the posts of an author. The subscription starts when the owner of
 // the address confirms.
-func (s *Pages) doMail(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doMail(rw http.ResponseWriter, r *http.Request) error {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	user, address := shell.FormValue(form, "user"), shell.CleanText(strings.TrimSpace(shell.FormValue(form, "address")), 300)
 	digest := shell.CleanText(shell.FormValue(form, "digest"), 20)
@@ -91,18 +87,15 @@ func (s *Pages) doMail(rw http.ResponseWriter, r *http.Request) {
 	if fault.CodeOf(err) == fault.Invalid && err != nil {
 		v, failed := s.followView(r, user)
 		if failed != nil {
-			s.Fail(rw, r, failed)
-			return
+			return failed
 		}
 		v.Address, v.Digest, v.AddressWrong = address, digest, shell.Reason(err)
-		s.Render(rw, r, http.StatusBadRequest, "peoplefollow", v)
-		return
+		return s.Render(rw, r, http.StatusBadRequest, "peoplefollow", v)
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, Path+"/follow?"+url.Values{"user": {user}, "done": {"asked"}}.Encode()+"#s-mail", http.StatusSeeOther)
+	return shell.Redirect(rw, r, Path+"/follow?"+url.Values{"user": {user}, "done": {"asked"}}.Encode()+"#s-mail")
 }
 
 // serverOf returns the origin and the host of a server as people type it: example.org,

@@ -5,7 +5,6 @@ package peopleui
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -38,17 +37,10 @@ type River interface {
 	Remove(ctx context.Context, reader string, sources ...int64) error
 }
 
-// Subscriptions is the interface to subscriptions by e-mail; *people.Subscriptions implements it.
-type Subscriptions interface {
-	Sends() bool
-	On(ctx context.Context, user string) (bool, error)
-	Subscribe(ctx context.Context, user, address, digest string, client netip.Addr) error
-}
-
 // Options configure the pages.
 type Options struct {
 	Directory     Directory
-	Subscriptions Subscriptions                                               // subscriptions by e-mail; nil: visitors cannot subscribe by e-mail
+	Subscriptions *people.Subscriptions                                       // subscriptions by e-mail; nil: visitors cannot subscribe by e-mail
 	River         River                                                       // nil: the server has no feed reader, so users cannot follow authors
 	ReaderOf      func(user string) string                                    // returns the reader name of a user in the river
 	Hosted        func(ctx context.Context, user string) (author.Feed, error) // returns the public feed of a user; fault.NotFound: the user has none
@@ -66,23 +58,19 @@ func New(c *content.Renderer, o Options) *Pages { return &Pages{c, o} }
 // Routes lists the pages.
 func (s *Pages) Routes() []route.Route {
 	all := []route.Route{
-		{Method: http.MethodGet, Path: Path, Handler: http.HandlerFunc(s.listPage), Purpose: "The authors of this server, who last wrote first."},
-		{Method: http.MethodGet, Path: Path + "/follow", Handler: http.HandlerFunc(s.followPage), Purpose: "Follows an author from another server: leads to the form of that server."},
+		{Method: http.MethodGet, Path: Path, Handler: s.Handle(s.listPage), Purpose: "The authors of this server, who last wrote first."},
+		{Method: http.MethodGet, Path: Path + "/follow", Handler: s.Handle(s.followPage), Purpose: "Follows an author from another server: leads to the form of that server."},
 	}
 	if s.River == nil {
 		return all
 	}
 	if s.Subscriptions != nil {
-		all = append(all, route.Route{Method: http.MethodPost, Path: Path + "/mail", Handler: http.HandlerFunc(s.doMail), MaxBody: rsscloud.MaxForm,
+		all = append(all, route.Route{Method: http.MethodPost, Path: Path + "/mail", Handler: s.Handle(s.doMail), MaxBody: rsscloud.MaxForm,
 			Purpose: "Asks an address by mail whether it wants the posts of an author."})
 	}
 	return append(all,
-		s.form(Path+"/follow", "Follows an author.", s.doFollow),
-		s.form(Path+"/settings", "Stores whether the user is listed, and what others see of whom they follow.", s.doSettings))
-}
-
-func (s *Pages) form(path, purpose string, do func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
-	return route.Route{Method: http.MethodPost, Path: path, Handler: s.WithSession(do), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
+		s.FormRoute(Path+"/follow", rsscloud.MaxForm, "Follows an author.", s.doFollow),
+		s.FormRoute(Path+"/settings", rsscloud.MaxForm, "Stores whether the user is listed, and what others see of whom they follow.", s.doSettings))
 }
 
 type listView struct {
@@ -115,7 +103,7 @@ type settingsView struct {
 	Mail, MaySend                 bool // Mail: the user sends posts to subscribers; MaySend: the server can send mail
 }
 
-func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	number, err := strconv.Atoi(q.Get("page"))
 	if err != nil || number < 1 || number > people.MaxAuthors {
@@ -125,14 +113,12 @@ func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) {
 	v.Heading = v.Say("People on this server")
 	page, err := s.Directory.List(r.Context(), v.Words, number)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	following := map[int64]bool{}
 	if v.User != "" && s.River != nil {
 		if following, err = s.River.Following(r.Context(), s.ReaderOf(v.User)); err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		p := s.Preferences(r)
 		v.Mine = &settingsView{Listed: !p.Unlisted, ShowFollows: p.ShowFollows, OwnPosts: !p.NoOwnPosts, Mail: p.MailSubscribers, MaySend: s.Subscriptions != nil && s.Subscriptions.Sends()}
@@ -160,7 +146,7 @@ func (s *Pages) listPage(rw http.ResponseWriter, r *http.Request) {
 	case "saved":
 		v.Message = v.Say("Saved.")
 	}
-	s.Render(rw, r, http.StatusOK, "people", v)
+	return s.Render(rw, r, http.StatusOK, "people", v)
 }
 
 func (s *Pages) row(v *listView, a people.Author, following map[int64]bool) authorRow {
@@ -174,19 +160,17 @@ func (s *Pages) row(v *listView, a people.Author, following map[int64]bool) auth
 }
 
 // doFollow follows an author of this server with one click.
-func (s *Pages) doFollow(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doFollow(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	user := shell.FormValue(form, "user")
 	if _, err = s.Hosted(r.Context(), user); err == nil {
 		_, err = s.River.Add(r.Context(), river.Request{Reader: s.ReaderOf(session.User), URL: s.BaseURL(r) + author.FeedPath(user)})
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	to := url.Values{"done": {"followed"}}
 	for _, name := range []string{"q", "page"} {
@@ -194,16 +178,15 @@ func (s *Pages) doFollow(rw http.ResponseWriter, r *http.Request, session accoun
 			to.Set(name, value)
 		}
 	}
-	http.Redirect(rw, r, Path+"?"+to.Encode(), http.StatusSeeOther)
+	return shell.Redirect(rw, r, Path+"?"+to.Encode())
 }
 
 // doSettings stores the choices of the user. The choice about own posts follows or unfollows the user's
 // own feed at once.
-func (s *Pages) doSettings(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doSettings(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	p, was := s.Preferences(r), s.Preferences(r)
 	p.Unlisted = shell.FormValue(form, "listed") == ""
@@ -215,10 +198,9 @@ func (s *Pages) doSettings(rw http.ResponseWriter, r *http.Request, session acco
 	}
 	s.Directory.Forget()
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, Path+"?done=saved#s-mine", http.StatusSeeOther)
+	return shell.Redirect(rw, r, Path+"?done=saved#s-mine")
 }
 
 // setOwnPosts follows or unfollows the feed of the user. A user without a feed follows it with their

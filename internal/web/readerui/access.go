@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/origin"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
 )
 
 // River is the interface to the aggregator for the pages; river.River implements it.
@@ -139,32 +140,31 @@ func loopbackHost(host string) bool {
 }
 
 // riverPage is a page of a reader's river.
-type riverPage func(rw http.ResponseWriter, r *http.Request, reader string, may access)
+type riverPage func(rw http.ResponseWriter, r *http.Request, reader string, may access) error
 
 // forReader requires access of at least need for a page. It redirects signed-out users to the
 // sign-in page, which leads back to the page. If no account exists, it shows an error.
 func (s *base) forReader(need access, page riverPage) http.HandlerFunc {
-	return func(rw http.ResponseWriter, r *http.Request) {
+	return s.Handle(func(rw http.ResponseWriter, r *http.Request) error {
 		reader, may, err := s.readerOrReason(r)
 		switch {
 		case err != nil:
-			s.Fail(rw, r, err)
+			return err
 		case may >= need:
 			if may == accessWrite {
 				rw.Header().Set("Cache-Control", "private, no-cache")
 			}
-			page(rw, r, reader, may)
+			return page(rw, r, reader, may)
 		case s.Accounts == nil || s.Fresh != nil && s.Fresh(r.Context()):
-			s.Fail(rw, r, fault.New(fault.Refused, "Only a user with an account, or a browser on the server's own machine, can change this. Create the first account."))
-		default:
-			next := r.URL.RequestURI()
-			if r.Method != http.MethodGet && r.Method != http.MethodHead {
-				next = "/river"
-			}
-			rw.Header().Set("Cache-Control", "no-store")
-			http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
+			return fault.New(fault.Refused, "Only a user with an account, or a browser on the server's own machine, can change this. Create the first account.")
 		}
-	}
+		next := r.URL.RequestURI()
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			next = "/river"
+		}
+		rw.Header().Set("Cache-Control", "no-store")
+		return shell.Redirect(rw, r, "/login?next="+url.QueryEscape(next))
+	})
 }
 
 // ownerOf returns the name of a reader in the paths of public rivers.

@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
 )
 
 type categoriesView struct {
@@ -36,16 +37,15 @@ type categoryRow struct {
 }
 
 // categoriesPage creates, renames, merges and publishes categories.
-func (s *followPages) categoriesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	s.showCategories(rw, r, reader, http.StatusOK, func(*categoriesView) {})
+func (s *followPages) categoriesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
+	return s.showCategories(rw, r, reader, http.StatusOK, func(*categoriesView) {})
 }
 
-func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*categoriesView)) {
+func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*categoriesView)) error {
 	v := categoriesView{followView: s.followView(r, "Categories"), Owner: s.ownerOf(reader)}
 	all, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	for i, c := range all[:min(len(all), maxChoices)] {
 		row := categoryRow{ID: "k" + strconv.Itoa(i), Name: c.Name, Feeds: locale.Quantity(c.Sources, "feed", "feeds"), Public: c.Public, Rename: c.Name,
@@ -58,41 +58,33 @@ func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, re
 		v.Rows = append(v.Rows, row)
 	}
 	amend(&v)
-	s.Render(rw, r, status, "categories", v)
+	return s.Render(rw, r, status, "categories", v)
 }
 
 // showCategoryError shows the page again with the error. amend adds the typed values to the page.
-func (s *followPages) showCategoryError(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
+func (s *followPages) showCategoryError(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) error {
 	status, _ := shell.StatusOf(err)
 	if status >= 500 {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	shell.SetRetryAfter(rw, err)
-	s.showCategories(rw, r, reader, status, func(v *categoriesView) { amend(v, shell.Reason(err)) })
+	return s.showCategories(rw, r, reader, status, func(v *categoriesView) { amend(v, shell.Reason(err)) })
 }
 
 // doCategory creates a category.
-func (s *followPages) doCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *followPages) doCategory(rw http.ResponseWriter, r *http.Request, reader string, form rsscloud.Form) error {
 	name, public := strings.TrimSpace(shell.CleanText(shell.FormValue(form, "name"), maxMarks)), shell.FormValue(form, "public") == "yes"
+	err := s.noSuchCategory(r, reader, name)
 	if name == "" {
 		err = fault.New(fault.Invalid, "Enter the name of the category.")
-	} else {
-		err = s.noSuchCategory(r, reader, name)
 	}
 	if err == nil {
 		err = s.River.PutCategory(r.Context(), reader, name, public)
 	}
 	if err != nil {
-		s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.New, v.Public, v.NewError = name, public, text })
-		return
+		return s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.New, v.Public, v.NewError = name, public, text })
 	}
-	http.Redirect(rw, r, "/feeds/categories?done=category", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/feeds/categories?done=category")
 }
 
 // noSuchCategory returns an error if the category exists, because creating it again could make a private
@@ -118,21 +110,16 @@ func (s *followPages) category(r *http.Request, reader, name string) (c river.Ca
 
 // doRenameCategory renames a category. If another category has the new name, it merges both after
 // confirmation.
-func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, reader string, form rsscloud.Form) error {
 	from, to := shell.FormValue(form, "from"), strings.TrimSpace(shell.CleanText(shell.FormValue(form, "to"), maxMarks))
+	var err error
 	var other river.Category
 	merges := false
 	switch {
 	case to == "":
 		err = fault.New(fault.Invalid, "Enter the new name.")
 	case to == from:
-		http.Redirect(rw, r, "/feeds/categories", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/feeds/categories")
 	default:
 		other, merges, err = s.category(r, reader, to)
 	}
@@ -141,17 +128,15 @@ func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, 
 		if other.Public {
 			lines = append(lines, s.Locale(r).Say("%s is public: anyone can then see all of these feeds.", shell.CleanText(to, 100)))
 		}
-		s.AskFirst(rw, r, "Merge two categories?", shell.Question{Lines: lines, Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "from", Value: from}, {Name: "to", Value: to}}, Button: "Merge", Back: "/feeds/categories"})
-		return
+		return s.AskFirst(rw, r, "Merge two categories?", shell.Question{Lines: lines, Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "from", Value: from}, {Name: "to", Value: to}}, Button: "Merge", Back: "/feeds/categories"})
 	}
 	if err == nil {
 		err = s.River.RenameCategory(r.Context(), reader, from, to)
 	}
 	if err != nil {
-		s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.showError(from, to, text) })
-		return
+		return s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.showError(from, to, text) })
 	}
-	http.Redirect(rw, r, "/feeds/categories?done=renamed", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/feeds/categories?done=renamed")
 }
 
 // showError puts the error next to its category.
@@ -166,32 +151,20 @@ func (v *categoriesView) showError(name, to, text string) {
 }
 
 // doRemoveCategory deletes a category; its feeds stay.
-func (s *followPages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *followPages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader string, form rsscloud.Form) error {
 	name := shell.FormValue(form, "name")
 	if shell.FormValue(form, "sure") == "" {
-		s.AskFirst(rw, r, s.Locale(r).Say("Delete the category %s?", shell.CleanText(name, 100)), shell.Question{Lines: []string{"Its feeds stay. A public page and feed of the category are deleted too."},
+		return s.AskFirst(rw, r, s.Locale(r).Say("Delete the category %s?", shell.CleanText(name, 100)), shell.Question{Lines: []string{"Its feeds stay. A public page and feed of the category are deleted too."},
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "name", Value: name}}, Button: "Delete", Back: "/feeds/categories"})
-		return
 	}
 	if err := s.River.RenameCategory(r.Context(), reader, name, ""); err != nil {
-		s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.Problem = text })
-		return
+		return s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.Problem = text })
 	}
-	http.Redirect(rw, r, "/feeds/categories?done=removed", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/feeds/categories?done=removed")
 }
 
 // doPublicCategory makes a category public or private.
-func (s *followPages) doPublicCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *followPages) doPublicCategory(rw http.ResponseWriter, r *http.Request, reader string, form rsscloud.Form) error {
 	name, public := shell.FormValue(form, "name"), shell.FormValue(form, "public") == "yes"
 	_, there, err := s.category(r, reader, name)
 	if err == nil && !there {
@@ -201,12 +174,11 @@ func (s *followPages) doPublicCategory(rw http.ResponseWriter, r *http.Request, 
 		err = s.River.PutCategory(r.Context(), reader, name, public)
 	}
 	if err != nil {
-		s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.showError(name, name, text) })
-		return
+		return s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.showError(name, name, text) })
 	}
 	done := "private"
 	if public {
 		done = "public"
 	}
-	http.Redirect(rw, r, "/feeds/categories?done="+done, http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/feeds/categories?done="+done)
 }

@@ -96,7 +96,7 @@ type displayView struct {
 }
 
 // displayPage shows the form of the display settings.
-func (s *riverPages) displayPage(rw http.ResponseWriter, r *http.Request) {
+func (s *riverPages) displayPage(rw http.ResponseWriter, r *http.Request) error {
 	v := displayView{View: s.NewView(r, "Display"), Looks: s.displaySettingsOf(r), Back: "/river/display?done=saved"}
 	if r.URL.Query().Get("done") == "saved" {
 		v.Message = v.Say("Saved.")
@@ -104,13 +104,13 @@ func (s *riverPages) displayPage(rw http.ResponseWriter, r *http.Request) {
 			v.Message = v.Say("Saved in this browser.")
 		}
 	}
-	s.Render(rw, r, http.StatusOK, "riverdisplay", v)
+	return s.Render(rw, r, http.StatusOK, "riverdisplay", v)
 }
 
 // doDisplay stores the display settings. A missing field gets its default value.
-func (s *riverPages) doDisplay(rw http.ResponseWriter, r *http.Request) {
+func (s *riverPages) doDisplay(rw http.ResponseWriter, r *http.Request) error {
 	if !s.riverForm(rw, r) {
-		return
+		return nil
 	}
 	f := r.PostForm
 	was := s.Preferences(r)
@@ -120,8 +120,7 @@ func (s *riverPages) doDisplay(rw http.ResponseWriter, r *http.Request) {
 		Searches: was.Searches, NoOwnPosts: was.NoOwnPosts, Unlisted: was.Unlisted, ShowFollows: was.ShowFollows, MailSubscribers: was.MailSubscribers,
 	}.Valid()
 	if err := s.SetPreferences(rw, r, p); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.backToRiver(rw, r, nil, "")
+	return s.backToRiver(rw, r, nil, "")
 }

@@ -169,7 +169,7 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	p := riverPost{itemContent: s.content(&e.Item, e.Full.At, how.whole, how.lang), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
 		Group: strconv.FormatInt(e.SourceID, 36) + "." + strconv.FormatInt(e.ReadAt.UnixMilli(), 36),
 		Own:   how.own, Marks: how.own && how.marks, Read: how.own && e.Mark.Read, Starred: how.own && e.Starred, Full: e.Full.HTML != "", Old: isOld(e), SourceID: e.SourceID}
-	if len(how.found) > 0 {
+	if how.whole { // writeItem marks the words of other items
 		p.itemContent = p.marked(how.found)
 	}
 	p.Feed = shell.CleanText(e.Source.Title, 120)
@@ -202,9 +202,14 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 func (c *itemContent) marked(found []search.Term) *itemContent {
 	out := *c
 	for _, part := range []*template.HTML{&out.Headline, &out.Shown, &out.Below} {
-		*part = template.HTML(content.Highlight(string(*part), found)) // Highlight only adds <mark> to safe markup
+		*part = highlight(*part, found)
 	}
 	return &out
+}
+
+// highlight marks the found words in safe markup. It adds only <mark>.
+func highlight(markup template.HTML, found []search.Term) template.HTML {
+	return template.HTML(content.Highlight(string(markup), found))
 }
 
 // content returns the content of an item, from the cache if possible. full is the time at

@@ -90,28 +90,24 @@ func withParam(path, name, value string) string {
 }
 
 // doFull requests the full text of an item, waits at most fullWait, and redirects to the page of the item.
-func (s *riverPages) doFull(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+func (s *riverPages) doFull(rw http.ResponseWriter, r *http.Request, reader string, may access) error {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 || s.FullTexts == nil {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	if !s.riverForm(rw, r) {
-		return
+		return nil
 	}
 	list, err := s.River.Items(r.Context(), river.ItemQuery{Reader: reader, IDs: []int64{id}, Public: may != accessWrite, Bare: true, Limit: 1})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if len(list) == 0 {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	if _, err := s.FullTexts.Request(r.Context(), id, fullWait); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	did := url.Values{fullParam: {"1"}, keepMark: {"1"}}
-	s.backToRiver(rw, r, did, "#i"+strconv.FormatInt(id, 10))
+	return s.backToRiver(rw, r, did, "#i"+strconv.FormatInt(id, 10))
 }

@@ -33,12 +33,24 @@ type itemKey struct {
 	lang string
 }
 
-// renderedItem is the HTML of an item before and after its relative time, which changes every
-// minute.
-type renderedItem struct{ before, after string }
+// slot is the place of a part of the content in a rendered item. Templates escape this byte.
+const slot = "\x00"
+
+// renderedItem is the HTML of an item around the parts of its content, which can have marked words,
+// and before and after its relative time, which changes every minute.
+type renderedItem struct {
+	before []string // the pieces between the parts of the content
+	after  string
+}
 
 // size returns the approximate memory size of an item and of its key in bytes.
-func (i renderedItem) size() int { return 1500 + len(i.before) + len(i.after) }
+func (i renderedItem) size() int {
+	n := 1500 + len(i.after)
+	for _, piece := range i.before {
+		n += 16 + len(piece)
+	}
+	return n
+}
 
 // writeItem sets the HTML of an item, from the cache if possible. An item that changes gets a
 // new key.
@@ -49,15 +61,30 @@ func (s *riverPages) writeItem(p *riverPost, how showing) error {
 	key := itemKey{post, locale.Of(how.lang).Code}
 	item, found := s.items.Get(key)
 	if !found {
+		empty := *p.itemContent
+		empty.Headline, empty.Shown, empty.Below = slot, slot, slot
+		post.itemContent = &empty
 		var before, after strings.Builder
 		if err := errors.Join(s.ExecutePartIn(how.lang, &before, "river", "itemstart", post), s.ExecutePartIn(how.lang, &after, "river", "itemend", post)); err != nil {
 			return err
 		}
-		item = renderedItem{before.String(), after.String()}
-		if len(how.found) == 0 { // the content with marked words belongs to one request
-			s.items.Put(key, item, item.size())
+		item = renderedItem{strings.Split(before.String(), slot), after.String()}
+		s.items.Put(key, item, item.size())
+	}
+	parts := []template.HTML{p.Headline, p.Shown, p.Below}
+	if p.Title == "" { // the template then shows no headline
+		parts = parts[1:]
+	}
+	var out strings.Builder
+	out.Grow(len(p.Headline) + len(p.Shown) + len(p.Below) + item.size())
+	for i, piece := range item.before {
+		out.WriteString(piece)
+		if i < len(parts) {
+			out.WriteString(string(highlight(parts[i], how.found)))
 		}
 	}
-	p.HTML = template.HTML(item.before + string(p.When.HTML(how.lang)) + item.after)
+	out.WriteString(string(p.When.HTML(how.lang)))
+	out.WriteString(item.after)
+	p.HTML = template.HTML(out.String())
 	return nil
 }

@@ -38,17 +38,16 @@ type itemLink struct{ Href, Title, Feed string }
 const keepMark = "keep"
 
 // itemPage shows one item completely.
-func (s *riverPages) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
-	s.itemOf(rw, r, riverScope{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category})
+func (s *riverPages) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) error {
+	return s.itemOf(rw, r, riverScope{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category})
 }
 
 // itemOf shows an item of a scope. The URL has the parameters of the river from which the
 // user came; a parameter that is not valid leads to the whole river.
-func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
+func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverScope) error {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	want := river.ItemQuery{Reader: st.Reader, IDs: []int64{id}, Public: st.visitors(), Limit: 1}
 	if st.Public != "" {
@@ -56,12 +55,10 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 	}
 	list, err := s.River.Items(r.Context(), want)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if len(list) == 0 {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	looks := s.displaySettingsOf(r)
 	v := itemView{View: s.NewView(r, ""), Own: st.May == accessWrite}
@@ -73,8 +70,7 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 	q := s.itemScope(r, st, &list[0])
 	how := showing{lang: v.Lang, now: v.Now, zone: shell.TimeZone(r), root: st.Root, from: q.scopeValues(st), found: q.found(), oldest: looks.Oldest, own: v.Own, marks: looks.Marks, whole: true, reply: v.Own && s.IsWriter(r)}
 	if v.Full, err = s.fullOf(r, st, &list[0], withQuery(how.path(id), how.from)); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v.Post = s.post(&list[0], how)
 	v.Title = v.Post.Title
@@ -92,15 +88,13 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 		v.Back = withQuery(how.path(id), kept)
 	}
 	if v.Replies, err = s.repliesOf(r, &list[0], how.reply); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if v.Prev, v.Next, err = s.neighbours(r.Context(), st, q, &list[0], how); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	s.AllowMedia(rw)
-	s.Render(rw, r, http.StatusOK, "riveritem", v)
+	return s.Render(rw, r, http.StatusOK, "riveritem", v)
 }
 
 // reading returns the classes of an item on its own page, where the settings for lists do not apply.

@@ -19,9 +19,9 @@ const maxMarksPerRequest = 1000
 
 // doMark sets marks of items. The fields star, unstar, read and unread contain ids, separated by
 // commas. A request of the script gets status 204; a form leads back to its page.
-func (s *riverPages) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *riverPages) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	if !s.riverForm(rw, r) {
-		return
+		return nil
 	}
 	marked := int64(0)
 	for _, m := range []struct {
@@ -31,8 +31,7 @@ func (s *riverPages) doMark(rw http.ResponseWriter, r *http.Request, reader stri
 	}{{"star", true, false}, {"unstar", false, false}, {"read", true, true}, {"unread", false, true}} {
 		ids, err := itemIDs(r.PostForm[m.name])
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		if len(ids) == 0 {
 			continue
@@ -42,16 +41,14 @@ func (s *riverPages) doMark(rw http.ResponseWriter, r *http.Request, reader stri
 			read, starred = nil, &m.value
 		}
 		if _, err := s.River.Mark(r.Context(), reader, ids, read, starred); err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		marked = ids[0]
 	}
 	if marked == 0 {
-		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not name the item to mark."))
-		return
+		return fault.New(fault.Invalid, "The form does not name the item to mark.")
 	}
-	s.backToRiver(rw, r, nil, "#i"+strconv.FormatInt(marked, 10))
+	return s.backToRiver(rw, r, nil, "#i"+strconv.FormatInt(marked, 10))
 }
 
 // itemIDs parses the ids of a form.
@@ -72,22 +69,20 @@ func itemIDs(values []string) (ids []int64, err error) {
 
 // doRead marks all items as read that arrived before its page was rendered. The form limits this to
 // a feed or a category, or names none for the whole river.
-func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	if !s.riverForm(rw, r) {
-		return
+		return nil
 	}
 	now := s.CurrentTime()
 	to, ok := markedUntil(r, now)
 	if !ok {
-		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not state the time up to which items are read."))
-		return
+		return fault.New(fault.Invalid, "The form does not state the time up to which items are read.")
 	}
 	source := int64(0)
 	if id := r.PostForm.Get("source"); id != "" {
 		var err error
 		if source, err = strconv.ParseInt(id, 10, 64); err != nil || source <= 0 {
-			s.Fail(rw, r, fault.New(fault.Invalid, "%q is not the number of a feed.", shell.CleanText(id, 40)))
-			return
+			return fault.New(fault.Invalid, "%q is not the number of a feed.", shell.CleanText(id, 40))
 		}
 	}
 	category := r.PostForm.Get("category")
@@ -95,11 +90,10 @@ func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader stri
 		return s.River.MarkAllRead(r.Context(), reader, source, category, to)
 	})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	did := url.Values{"marked": {strconv.FormatInt(marked, 10)}, "to": {strconv.FormatInt(to.UnixMilli(), 10)}, "at": {strconv.FormatInt(now.UnixMilli(), 10)}}
-	s.backToRiver(rw, r, did, "")
+	return s.backToRiver(rw, r, did, "")
 }
 
 // markedUntil returns the time up to which a form marks items read: the time at which its page was
@@ -117,23 +111,21 @@ func markedUntil(r *http.Request, now time.Time) (to time.Time, ok bool) {
 }
 
 // doUndoRead undoes doRead.
-func (s *riverPages) doUndoRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *riverPages) doUndoRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	if !s.riverForm(rw, r) {
-		return
+		return nil
 	}
 	ms, err := strconv.ParseInt(r.PostForm.Get("to"), 10, 64)
 	if err != nil || ms <= 0 {
-		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not name the marks to undo."))
-		return
+		return fault.New(fault.Invalid, "The form does not name the marks to undo.")
 	}
 	unmarked, err := s.countMarked(r.Context(), reader, 0, "", func() error {
 		return s.River.UndoAllRead(r.Context(), reader, time.UnixMilli(ms).UTC())
 	})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.backToRiver(rw, r, url.Values{"unmarked": {strconv.FormatInt(-unmarked, 10)}}, "")
+	return s.backToRiver(rw, r, url.Values{"unmarked": {strconv.FormatInt(-unmarked, 10)}}, "")
 }
 
 // countMarked calls do and returns by how many items the unread count fell.
@@ -202,11 +194,11 @@ func (s *base) riverForm(rw http.ResponseWriter, r *http.Request) bool {
 
 // backToRiver ends a request that has changed data with a redirect to the previous page. did has
 // the result, as URL parameters of that page.
-func (s *riverPages) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) {
+func (s *riverPages) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) error {
 	rw.Header().Set("Cache-Control", "no-store")
 	if r.Header.Get("Accept") == "text/plain" { // the request is from the page's script, which updates the page itself
 		rw.WriteHeader(http.StatusNoContent)
-		return
+		return nil
 	}
 	back := shell.LocalPath(r.PostForm.Get("back"), "/river")
 	if !strings.HasPrefix(back, "/river") || strings.Contains(back, "#") {
@@ -219,7 +211,7 @@ func (s *riverPages) backToRiver(rw http.ResponseWriter, r *http.Request, did ur
 		}
 		back += sep + did.Encode()
 	}
-	http.Redirect(rw, r, back+fragment, http.StatusSeeOther)
+	return shell.Redirect(rw, r, back+fragment)
 }
 
 // maxMarks is the maximum size of a form in bytes.

@@ -22,17 +22,16 @@ const itemsOfFeed = 50
 
 // public serves a page of a public category. While the category is private, its signed-in owner
 // sees a preview of the page.
-func (s *riverPages) public(page func(http.ResponseWriter, *http.Request, riverScope)) http.HandlerFunc {
-	return func(rw http.ResponseWriter, r *http.Request) {
+func (s *riverPages) public(page func(http.ResponseWriter, *http.Request, riverScope) error) shell.Page {
+	return func(rw http.ResponseWriter, r *http.Request) error {
 		st, err := s.publicScope(r)
 		switch {
 		case fault.CodeOf(err) == fault.NotFound:
-			s.NotFound(rw, r)
+			return s.NotFound(rw, r)
 		case err != nil:
-			s.Fail(rw, r, err)
-		default:
-			page(rw, r, st)
+			return err
 		}
+		return page(rw, r, st)
 	}
 }
 
@@ -75,12 +74,11 @@ type publicRiver struct {
 	Formats    []categoryDoc
 }
 
-func (s *riverPages) publicIndex(rw http.ResponseWriter, r *http.Request) {
+func (s *riverPages) publicIndex(rw http.ResponseWriter, r *http.Request) error {
 	owner := r.PathValue("owner")
 	categories, err := s.River.Categories(r.Context(), s.readerOf(owner), false)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := publicIndexView{View: s.NewView(r, "Rivers"), Owner: shell.CleanText(owner, 60)}
 	for _, c := range categories {
@@ -90,43 +88,39 @@ func (s *riverPages) publicIndex(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(v.Rivers) == 0 {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	v.Heading = v.Say("Rivers of %s", v.Owner)
 	if owner == "server" {
 		v.Heading = v.Say("Rivers of this server")
 	}
 	v.Title = v.Heading
-	s.Render(rw, r, http.StatusOK, "rivers", v)
+	return s.Render(rw, r, http.StatusOK, "rivers", v)
 }
 
 // publicFeed serves the newest items of a category as a feed.
-func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st riverScope) {
+func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st riverScope) error {
 	ext, ok := strings.CutPrefix(r.PathValue("file"), "feed.")
 	format := map[string]string{"rss": "rss20", "xml": "rss20", "atom": "atom", "json": "jsonfeed"}[ext]
 	if !ok || format == "" {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	f, err := render.Lookup(format)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	list, err := s.River.Items(r.Context(), river.ItemQuery{Reader: st.Reader, Category: st.Category, Public: true, Limit: itemsOfFeed})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	at := newestChange(list)
 	self := s.BaseURL(r) + st.Root + "/feed." + ext
 	body, _, err := render.Append(nil, s.feedOf(r, st, list, at), format, &render.Options{Self: self, Updated: at, Generator: &feed.Generator{Name: "Cloudburst", Version: s.Version}})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	s.document(rw, r, st, body, documents.Options{Type: f.Type})
+	return nil
 }
 
 // document sends a document of a category. It has an ETag and no Last-Modified: when a feed leaves the
@@ -194,13 +188,13 @@ func itemOf(e *river.Entry, id string) feed.Item {
 }
 
 // publicOPML sends the list of a category's feeds.
-func (s *riverPages) publicOPML(rw http.ResponseWriter, r *http.Request, st riverScope) {
+func (s *riverPages) publicOPML(rw http.ResponseWriter, r *http.Request, st riverScope) error {
 	body, err := s.listOf(r.Context(), st)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	s.document(rw, r, st, body, documents.Options{Type: "text/x-opml; charset=utf-8"})
+	return nil
 }
 
 func (s *riverPages) listOf(ctx context.Context, st riverScope) ([]byte, error) {

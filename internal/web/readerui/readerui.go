@@ -27,7 +27,7 @@ type Options struct {
 	// Known describes the post at a URL to which an item replies, without a request to another
 	// server. Nil: no post is known.
 	Known   func(url string) (conversation.Brief, bool)
-	Threads Threads // reads replies to items; nil: items have no replies
+	Threads *conversation.Threads // reads replies to items; nil: items have no replies
 	// Explained converts an explanation to its JSON form, for /feeds/{id}.json. Nil: not served.
 	Explained func(f *river.Followed, e *river.Explanation) any
 }
@@ -35,12 +35,6 @@ type Options struct {
 // AccountState reports whether an account exists.
 type AccountState interface {
 	SetupToken() string // token for creating the first account; "": an account exists
-}
-
-// Threads reads the replies to items; conversation.Threads implements it.
-type Threads interface {
-	Thread(ctx context.Context, q conversation.ThreadQuery) (conversation.Thread, error)
-	Open(ctx context.Context, url string) error
 }
 
 // WrittenPosts reads the posts that the users of this server have written.

@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/web/feedview"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
 )
 
 type listsView struct {
@@ -34,12 +35,11 @@ type listRow struct {
 }
 
 // listsPage shows the followed reading lists.
-func (s *followPages) listsPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) listsPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	v := listsView{followView: s.followView(r, "Reading lists")}
 	all, err := s.River.ReadingLists(r.Context(), reader)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	names := map[int64]string{}
 	for _, l := range all {
@@ -48,7 +48,7 @@ func (s *followPages) listsPage(rw http.ResponseWriter, r *http.Request, reader 
 	for _, l := range all[:min(len(all), maxChoices)] {
 		v.Rows = append(v.Rows, s.listRow(l, names))
 	}
-	s.Render(rw, r, http.StatusOK, "readinglists", v)
+	return s.Render(rw, r, http.StatusOK, "readinglists", v)
 }
 
 func listName(l river.ReadingList) string {
@@ -81,26 +81,18 @@ func (s *followPages) listRow(l river.ReadingList, names map[int64]string) listR
 }
 
 // doDropList unfollows a list after confirmation; the user chooses whether its feeds stay.
-func (s *followPages) doDropList(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *followPages) doDropList(rw http.ResponseWriter, r *http.Request, reader string, form rsscloud.Form) error {
 	id, err := strconv.ParseInt(strings.TrimSpace(shell.FormValue(form, "id")), 10, 64)
 	if err != nil {
-		s.Fail(rw, r, fault.New(fault.NotFound, "You do not follow that list."))
-		return
+		return fault.New(fault.NotFound, "You do not follow that list.")
 	}
 	remove := shell.FormValue(form, "remove") == "yes"
 	if remove && shell.FormValue(form, "sure") == "" {
-		s.AskFirst(rw, r, "Unfollow the list and all its feeds?", shell.Question{Lines: []string{"All feeds that the list added are unfollowed. Their items leave your river; starred ones stay."},
+		return s.AskFirst(rw, r, "Unfollow the list and all its feeds?", shell.Question{Lines: []string{"All feeds that the list added are unfollowed. Their items leave your river; starred ones stay."},
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(id, 10)}, {Name: "remove", Value: "yes"}}, Button: "Unfollow all", Back: "/feeds/lists"})
-		return
 	}
 	if err := s.River.DropReadingList(r.Context(), reader, id, remove); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/feeds/lists?done=dropped", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/feeds/lists?done=dropped")
 }

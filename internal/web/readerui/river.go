@@ -149,13 +149,13 @@ func (q riverQuery) found() []search.Term {
 	return terms
 }
 
-func (s *riverPages) riverPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+func (s *riverPages) riverPage(rw http.ResponseWriter, r *http.Request, reader string, may access) error {
 	st := riverScope{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category}
-	s.riverOf(rw, r, st)
+	return s.riverOf(rw, r, st)
 }
 
 // riverOf shows a scope of a river.
-func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
+func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st riverScope) error {
 	q := parseRiverQuery(r.URL.Query())
 	q.Category = st.Category
 	if st.May != accessWrite {
@@ -171,11 +171,10 @@ func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st riverSc
 	case fault.CodeOf(err) == fault.Invalid: // the page shows the error next to the search field
 		v.Query.Wrong, status = shell.Sentence(fault.Message(err)), http.StatusBadRequest
 	default:
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	s.AllowMedia(rw)
-	s.Render(rw, r, status, "river", v)
+	return s.Render(rw, r, status, "river", v)
 }
 
 // riverView reads the data of a page. If it returns an error, the page has no items.

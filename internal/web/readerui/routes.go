@@ -17,7 +17,9 @@ func (p *Pages) Routes() []route.Route {
 // ReaderRoutes makes routes of a reader for other groups of pages.
 func (p *Pages) ReaderRoutes() shell.ReaderRoutes {
 	with := func(page shell.ReaderPage) riverPage {
-		return func(rw http.ResponseWriter, r *http.Request, reader string, _ access) { page(rw, r, reader) }
+		return func(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
+			return page(rw, r, reader)
+		}
 	}
 	return shell.ReaderRoutes{
 		Own: func(path, purpose string, page shell.ReaderPage) route.Route {
@@ -44,14 +46,25 @@ func (s *base) form(path, purpose string, do riverPage) route.Route {
 	return route.Route{Method: http.MethodPost, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, do)), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
 }
 
+// withForm reads the form for do.
+func withForm(do func(http.ResponseWriter, *http.Request, string, rsscloud.Form) error) riverPage {
+	return func(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
+		form, err := shell.ReadForm(rw, r)
+		if err != nil {
+			return err
+		}
+		return do(rw, r, reader, form)
+	}
+}
+
 func withMaxBody(r route.Route, bytes int64) route.Route {
 	r.MaxBody = bytes
 	return r
 }
 
 // open returns the route of a public page.
-func (s *base) open(path, purpose string, page http.HandlerFunc) route.Route {
-	return route.Route{Method: http.MethodGet, Path: path, Handler: page, Purpose: purpose}
+func (s *base) open(path, purpose string, page shell.Page) route.Route {
+	return route.Route{Method: http.MethodGet, Path: path, Handler: s.Handle(page), Purpose: purpose}
 }
 
 func (s *riverPages) routes() []route.Route {
@@ -71,8 +84,8 @@ func (s *riverPages) routes() []route.Route {
 		mark("/river/read/undo", "Undoes the last marking of all items.", s.doUndoRead),
 		s.own("/river/welcome", "The first steps of a new user.", s.welcomePage),
 		s.open("/river/display", "The display settings of the river.", s.displayPage),
-		{Method: http.MethodPost, Path: "/river/display", Handler: http.HandlerFunc(s.doDisplay), MaxBody: maxMarks, Purpose: "Stores the display settings of the river: in the account, or in a cookie."},
-		s.open("/river/image", "An image of an item, read by this server for its readers.", s.ServeImage),
+		{Method: http.MethodPost, Path: "/river/display", Handler: s.Handle(s.doDisplay), MaxBody: maxMarks, Purpose: "Stores the display settings of the river: in the account, or in a cookie."},
+		{Method: http.MethodGet, Path: "/river/image", Handler: http.HandlerFunc(s.ServeImage), Purpose: "An image of an item, read by this server for its readers."},
 		s.open("/rivers/{owner}", "The public categories of a reader.", s.publicIndex),
 		s.open("/rivers/{owner}/{category}", "The river of a public category.", s.public(s.riverOf)),
 		s.open("/rivers/{owner}/{category}/stream", "The river of a public category, live, as server-sent events.", s.public(s.streamOf)),
@@ -88,7 +101,7 @@ func (s *followPages) routes() []route.Route {
 	return []route.Route{
 		s.own("/feeds", "The feeds that the reader follows.", s.sourcesPage),
 		s.own("/feeds/add", "The form to follow a feed.", s.addPage),
-		s.form("/feeds/add", "Follows a feed.", s.doAdd),
+		s.form("/feeds/add", "Follows a feed.", withForm(s.doAdd)),
 		withMaxBody(s.form("/feeds/selected", "Unfollows, checks, moves or marks read the ticked feeds.", s.doSelected), maxMarks),
 		withMaxBody(s.form("/feeds/selected/undo", "Undoes the last change of several feeds.", s.doUndoSelected), maxMarks),
 		s.own("/feeds/{id}", "The items of a followed feed.", s.sourcePage),
@@ -105,13 +118,13 @@ func (s *followPages) routes() []route.Route {
 		s.own("/feeds/import/{id}", "How far an import is.", s.importedPage),
 		s.own("/feeds/export.opml", "The followed feeds as OPML.", s.export),
 		s.own("/feeds/categories", "The categories of the reader.", s.categoriesPage),
-		s.form("/feeds/categories", "Creates a category.", s.doCategory),
-		s.form("/feeds/categories/rename", "Renames a category.", s.doRenameCategory),
-		s.form("/feeds/categories/remove", "Removes a category.", s.doRemoveCategory),
-		s.form("/feeds/categories/public", "Makes a category public or private.", s.doPublicCategory),
+		s.form("/feeds/categories", "Creates a category.", withForm(s.doCategory)),
+		s.form("/feeds/categories/rename", "Renames a category.", withForm(s.doRenameCategory)),
+		s.form("/feeds/categories/remove", "Removes a category.", withForm(s.doRemoveCategory)),
+		s.form("/feeds/categories/public", "Makes a category public or private.", withForm(s.doPublicCategory)),
 		s.own("/feeds/lists", "The reading lists of the reader.", s.listsPage),
-		s.form("/feeds/lists/drop", "Unfollows a reading list.", s.doDropList),
+		s.form("/feeds/lists/drop", "Unfollows a reading list.", withForm(s.doDropList)),
 		s.open("/feeds/start", "The recommended feeds.", s.startPage),
-		s.form("/feeds/start", "Follows some of the recommended feeds.", s.doStart),
+		s.form("/feeds/start", "Follows some of the recommended feeds.", withForm(s.doStart)),
 	}
 }

@@ -73,9 +73,9 @@ func (v riverView) SearchKey() string {
 }
 
 // doSearch saves a search, or removes a saved one.
-func (s *riverPages) doSearch(rw http.ResponseWriter, r *http.Request, _ string, _ access) {
+func (s *riverPages) doSearch(rw http.ResponseWriter, r *http.Request, _ string, _ access) error {
 	if !s.riverForm(rw, r) {
-		return
+		return nil
 	}
 	p := s.Preferences(r)
 	var all []string
@@ -87,11 +87,9 @@ func (s *riverPages) doSearch(rw http.ResponseWriter, r *http.Request, _ string,
 	case remove != "":
 		all = slices.DeleteFunc(all, func(other string) bool { return other == remove })
 	case !ok || len(key) > account.MaxSearch:
-		s.Fail(rw, r, fault.New(fault.Invalid, "There are no words to save. Search for some first."))
-		return
+		return fault.New(fault.Invalid, "There are no words to save. Search for some first.")
 	case len(all) >= account.MaxSearches:
-		s.Fail(rw, r, fault.New(fault.TooMany, "You have %d saved searches, which is the limit. Remove one first.", len(all)))
-		return
+		return fault.New(fault.TooMany, "You have %d saved searches, which is the limit. Remove one first.", len(all))
 	default:
 		if key = q.values().Encode(); !slices.Contains(all, key) {
 			all = append(all, key)
@@ -99,8 +97,7 @@ func (s *riverPages) doSearch(rw http.ResponseWriter, r *http.Request, _ string,
 	}
 	p.Searches = strings.Join(all, "\n")
 	if err := s.SetPreferences(rw, r, p); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.backToRiver(rw, r, nil, "")
+	return s.backToRiver(rw, r, nil, "")
 }

@@ -118,36 +118,34 @@ type categoryCheck struct {
 }
 
 // sourcePage shows the items of a feed; with .json after its number, its explanation as JSON.
-func (s *followPages) sourcePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) sourcePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	if strings.HasSuffix(r.PathValue("id"), ".json") {
-		s.sourceJSON(rw, r, reader)
-		return
+		return s.sourceJSON(rw, r, reader)
 	}
-	s.showSource(rw, r, reader, partItems, http.StatusOK, func(*sourceView) {})
+	return s.showSource(rw, r, reader, partItems, http.StatusOK, func(*sourceView) {})
 }
 
 // sourcePartPage shows the settings or the diagnosis of a feed.
-func (s *followPages) sourcePartPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) sourcePartPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	switch part := sourcePart(r.PathValue("part")); part {
 	case partSettings, partDiagnosis:
-		s.showSource(rw, r, reader, part, http.StatusOK, func(*sourceView) {})
+		return s.showSource(rw, r, reader, part, http.StatusOK, func(*sourceView) {})
 	case partItems:
-		http.Redirect(rw, r, "/feeds/"+r.PathValue("id"), http.StatusSeeOther)
+		return shell.Redirect(rw, r, "/feeds/"+r.PathValue("id"))
 	default:
-		s.NotFound(rw, r)
+		return s.NotFound(rw, r)
 	}
 }
 
 // showSource shows a page about a feed; amend adds the result of a form.
-func (s *followPages) showSource(rw http.ResponseWriter, r *http.Request, reader string, part sourcePart, status int, amend func(*sourceView)) {
+func (s *followPages) showSource(rw http.ResponseWriter, r *http.Request, reader string, part sourcePart, status int, amend func(*sourceView)) error {
 	v, err := s.sourceView(r, reader, part)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	amend(&v)
 	s.iconHeaders(rw)
-	s.Render(rw, r, status, "source", v)
+	return s.Render(rw, r, status, "source", v)
 }
 
 func (s *followPages) sourceView(r *http.Request, reader string, part sourcePart) (v sourceView, err error) {
@@ -316,11 +314,10 @@ func rankOf(first bool) int {
 }
 
 // doSettings saves the title, the categories, the interval and the choice of the full text.
-func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	id, form, err := readSourceForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	title := strings.TrimSpace(shell.CleanText(shell.FormValue(form, "title"), 300))
 	names := categoriesOf(form)
@@ -331,10 +328,9 @@ func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader
 		return nil
 	})
 	if err == nil {
-		http.Redirect(rw, r, partPath(id, partSettings)+"?done=settings", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, partPath(id, partSettings)+"?done=settings")
 	}
-	s.showError(rw, r, reader, partSettings, err, func(v *sourceView, text string) {
+	return s.showError(rw, r, reader, partSettings, err, func(v *sourceView, text string) {
 		v.Form.Title, v.Form.Intervals, v.Form.FullText, v.Form.Error = title, feedview.Intervals(own), full, text
 		v.Form.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), maxMarks))
 		for i := range v.Form.Checks {
@@ -366,28 +362,24 @@ func readSourceForm(rw http.ResponseWriter, r *http.Request) (int64, rsscloud.Fo
 
 // showError shows the page of a feed again with the error of a form. For fault.NotFound and
 // fault.Internal it shows an error page.
-func (s *followPages) showError(rw http.ResponseWriter, r *http.Request, reader string, part sourcePart, err error, amend func(v *sourceView, text string)) {
+func (s *followPages) showError(rw http.ResponseWriter, r *http.Request, reader string, part sourcePart, err error, amend func(v *sourceView, text string)) error {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		return
+		return nil
 	}
 	switch fault.CodeOf(err) {
 	case fault.NotFound, fault.Internal:
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
-	s.showSource(rw, r, reader, part, status, func(v *sourceView) { amend(v, shell.Reason(err)) })
+	status := s.Refused(rw, r, err)
+	return s.showSource(rw, r, reader, part, status, func(v *sourceView) { amend(v, shell.Reason(err)) })
 }
 
 // doSourceLogin saves the credentials for the feed's server. A feed with a login is a separate
 // source, so the id in the path can change.
-func (s *followPages) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	id, form, err := readSourceForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	l := river.Login{Kind: shell.CleanText(shell.FormValue(form, "login"), 20), Name: strings.TrimSpace(shell.CleanText(shell.FormValue(form, "name"), 200)), Secret: shell.FormValue(form, "secret")}
 	if l.Kind == "" {
@@ -395,23 +387,21 @@ func (s *followPages) doSourceLogin(rw http.ResponseWriter, r *http.Request, rea
 	}
 	again := func(v *sourceView, text string) { v.Login.Kind, v.Login.Name, v.Login.Error = l.Kind, l.Name, text }
 	if text := loginError(l); text != "" {
-		s.showSource(rw, r, reader, partSettings, http.StatusBadRequest, func(v *sourceView) { again(v, text) })
-		return
+		return s.showSource(rw, r, reader, partSettings, http.StatusBadRequest, func(v *sourceView) { again(v, text) })
 	}
 	f, err := s.River.SetLogin(r.Context(), reader, id, l)
 	if err != nil {
-		s.showError(rw, r, reader, partSettings, err, again)
-		return
+		return s.showError(rw, r, reader, partSettings, err, again)
 	}
 	done := "?done=login"
 	if l.Kind == "" {
 		done = "?done=nologin"
 	}
-	http.Redirect(rw, r, partPath(f.SourceID, partSettings)+done, http.StatusSeeOther)
+	return shell.Redirect(rw, r, partPath(f.SourceID, partSettings)+done)
 }
 
 // doRefresh checks a feed now, and returns to the page with the button.
-func (s *followPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	id, form, err := readSourceForm(rw, r)
 	part := partItems
 	if shell.FormValue(form, "part") == string(partDiagnosis) {
@@ -424,41 +414,37 @@ func (s *followPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader 
 		_, err = s.River.Refresh(r.Context(), id)
 	}
 	if err != nil {
-		s.showError(rw, r, reader, part, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // the message names the time of the next check
-		return
+		return s.showError(rw, r, reader, part, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // the message names the time of the next check
 	}
-	http.Redirect(rw, r, partPath(id, part)+"?done=read", http.StatusSeeOther)
+	return shell.Redirect(rw, r, partPath(id, part)+"?done=read")
 }
 
 // doRevive resumes checking a feed that is gone or failing.
-func (s *followPages) doRevive(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	s.doToSource(rw, r, reader, "revived", s.River.Revive)
+func (s *followPages) doRevive(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
+	return s.doToSource(rw, r, reader, "revived", s.River.Revive)
 }
 
 // doUndo undoes the move of a feed.
-func (s *followPages) doUndo(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	s.doToSource(rw, r, reader, "undone", s.River.Undo)
+func (s *followPages) doUndo(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
+	return s.doToSource(rw, r, reader, "undone", s.River.Undo)
 }
 
-func (s *followPages) doToSource(rw http.ResponseWriter, r *http.Request, reader, done string, do func(context.Context, string, int64) (river.Followed, error)) {
+func (s *followPages) doToSource(rw http.ResponseWriter, r *http.Request, reader, done string, do func(context.Context, string, int64) (river.Followed, error)) error {
 	id, _, err := readSourceForm(rw, r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	f, err := do(r.Context(), reader, id)
 	if err != nil {
-		s.showError(rw, r, reader, partItems, err, func(v *sourceView, text string) { v.RefreshError = text })
-		return
+		return s.showError(rw, r, reader, partItems, err, func(v *sourceView, text string) { v.RefreshError = text })
 	}
-	http.Redirect(rw, r, SourcePath(f.SourceID)+"?done="+done, http.StatusSeeOther)
+	return shell.Redirect(rw, r, SourcePath(f.SourceID)+"?done="+done)
 }
 
 // sourceJSON sends the explanation as JSON.
-func (s *followPages) sourceJSON(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *followPages) sourceJSON(rw http.ResponseWriter, r *http.Request, reader string) error {
 	if s.Explained == nil {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	id, err := sourceID(r)
 	var f river.Followed
@@ -475,9 +461,9 @@ func (s *followPages) sourceJSON(rw http.ResponseWriter, r *http.Request, reader
 		body, err = json.MarshalIndent(s.Explained(&f, &e), "", "  ")
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	rw.Header().Set("Content-Type", "application/json")
 	_, _ = rw.Write(append(body, '\n'))
+	return nil
 }

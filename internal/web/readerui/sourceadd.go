@@ -125,11 +125,10 @@ type choiceRow struct {
 
 // addPage shows the form to add a feed. Parameters of the URL, for example of the bookmarklet, fill
 // in the form. Only sending the form follows a feed.
-func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	categories, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := addView{followView: s.followView(r, "Add a feed"), Add: s.emptyAdd(categories), Bookmarklet: bookmarklet(s.BaseURL(r))}
 	v.Script = "feeds.js"
@@ -138,20 +137,14 @@ func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader st
 	v.Add.Title = strings.TrimSpace(shell.CleanText(q.Get("title"), 300))
 	v.Add.Category = shell.CleanText(q.Get("category"), 200)
 	v.Add.Open = v.Add.Title != ""
-	s.Render(rw, r, http.StatusOK, "sourceadd", v)
+	return s.Render(rw, r, http.StatusOK, "sourceadd", v)
 }
 
 // doAdd follows a feed, or asks for one of several feeds of a page.
-func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader string, form rsscloud.Form) error {
 	categories, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := addView{followView: s.followView(r, "Add a feed"), Add: s.emptyAdd(categories), Bookmarklet: bookmarklet(s.BaseURL(r))}
 	v.Script = "feeds.js"
@@ -163,36 +156,33 @@ func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader stri
 		err = fault.New(fault.Invalid, "Enter the address of a feed, or of a page that has one.")
 	} else if v.Add.Login.Error = loginError(q.Login); v.Add.Login.Error != "" {
 		v.Add.Open = true
-		s.Render(rw, r, http.StatusBadRequest, "sourceadd", v)
-		return
+		return s.Render(rw, r, http.StatusBadRequest, "sourceadd", v)
 	} else {
 		added, err = s.River.Add(r.Context(), q)
 	}
 	switch {
 	case err != nil:
-		s.notAdded(rw, r, err, v)
+		return s.notAdded(rw, r, err, v)
 	case len(added.Choices) > 0:
-		s.choose(rw, r, v, added.Choices, secret != "")
+		return s.choose(rw, r, v, added.Choices, secret != "")
 	case added.New:
-		http.Redirect(rw, r, SourcePath(added.SourceID)+"?done=added", http.StatusSeeOther)
+		return shell.Redirect(rw, r, SourcePath(added.SourceID)+"?done=added")
 	default:
-		http.Redirect(rw, r, SourcePath(added.SourceID)+"?done=had", http.StatusSeeOther)
+		return shell.Redirect(rw, r, SourcePath(added.SourceID)+"?done=had")
 	}
 }
 
 func SourcePath(id int64) string { return "/feeds/" + strconv.FormatInt(id, 10) }
 
 // notAdded shows the form again with the error next to the URL.
-func (s *followPages) notAdded(rw http.ResponseWriter, r *http.Request, err error, v addView) {
+func (s *followPages) notAdded(rw http.ResponseWriter, r *http.Request, err error, v addView) error {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		return
+		return nil
 	}
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
+	status := s.Refused(rw, r, err)
 	v.Add.URLError = shell.Reason(err)
 	v.Add.Open = v.Add.Open || errors.Is(err, river.ErrNeedsLogin)
-	s.Render(rw, r, status, "sourceadd", v)
+	return s.Render(rw, r, status, "sourceadd", v)
 }
 
 // loginError returns the error of incomplete credentials, "" if they are complete.
@@ -223,7 +213,7 @@ func isToken(s string) bool {
 }
 
 // choose asks for one of several feeds of a page. The first feed without comments is preselected.
-func (s *followPages) choose(rw http.ResponseWriter, r *http.Request, v addView, choices []river.Choice, secret bool) {
+func (s *followPages) choose(rw http.ResponseWriter, r *http.Request, v addView, choices []river.Choice, secret bool) error {
 	v.Heading, v.Page, v.Secret = "Choose a feed", v.Add.URL, secret
 	chosen := false
 	for i, c := range choices[:min(len(choices), 100)] {
@@ -236,5 +226,5 @@ func (s *followPages) choose(rw http.ResponseWriter, r *http.Request, v addView,
 	if !chosen {
 		v.Choices[0].Chosen = true
 	}
-	s.Render(rw, r, http.StatusOK, "sourcechoice", v)
+	return s.Render(rw, r, http.StatusOK, "sourcechoice", v)
 }

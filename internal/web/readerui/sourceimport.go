@@ -36,22 +36,21 @@ type importView struct {
 }
 
 // importPage shows the forms to import and export lists.
-func (s *followPages) importPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) importPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	v := importView{Follow: r.URL.Query().Get("follow") == "1", URL: shell.CleanText(r.URL.Query().Get("url"), 2048)}
-	s.showImport(rw, r, reader, http.StatusOK, v)
+	return s.showImport(rw, r, reader, http.StatusOK, v)
 }
 
-func (s *followPages) showImport(rw http.ResponseWriter, r *http.Request, reader string, status int, v importView) {
+func (s *followPages) showImport(rw http.ResponseWriter, r *http.Request, reader string, status int, v importView) error {
 	v.followView = s.followView(r, "Import and export")
 	categories, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	for _, c := range categories[:min(len(categories), maxChoices)] {
 		v.Categories = append(v.Categories, categoryLink{Name: c.Name, Count: c.Sources, Href: "/feeds/export.opml?" + url.Values{"category": {c.Name}}.Encode()})
 	}
-	s.Render(rw, r, status, "sourceimport", v)
+	return s.Render(rw, r, status, "sourceimport", v)
 }
 
 // importForm holds the sent values of the form: a list, or the URL of a list.
@@ -127,7 +126,7 @@ func (i *imports) get(reader, id string) (listImport, bool) {
 
 // doImport follows the feeds of a list. A long list is imported in the background, and a page shows
 // the progress. The feeds are fetched afterwards.
-func (s *followPages) doImport(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doImport(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	// If the deadlines cannot be set, the server's defaults apply.
 	rc := http.NewResponseController(rw)
 	_, _ = rc.SetReadDeadline(time.Now().Add(shell.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(shell.UploadTimeout+shell.FormTimeout))
@@ -138,8 +137,7 @@ func (s *followPages) doImport(rw http.ResponseWriter, r *http.Request, reader s
 	}
 	if err != nil {
 		v.FileError = shell.Reason(err)
-		s.showImport(rw, r, reader, http.StatusBadRequest, v)
-		return
+		return s.showImport(rw, r, reader, http.StatusBadRequest, v)
 	}
 	o := river.ImportOptions{Category: v.Category}
 	if form.doc == nil {
@@ -157,20 +155,17 @@ func (s *followPages) doImport(rw http.ResponseWriter, r *http.Request, reader s
 	}
 	now, _ := s.imports.get(reader, id)
 	if now.err == nil || now.Added > 0 {
-		http.Redirect(rw, r, "/feeds/import/"+id, http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/feeds/import/"+id)
 	}
 	err = now.err
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		err = tooLongList()
 	}
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
+	status := s.Refused(rw, r, err)
 	if v.FileError = shell.Reason(err); form.doc == nil {
 		v.FileError, v.URLError = "", v.FileError
 	}
-	s.showImport(rw, r, reader, status, v)
+	return s.showImport(rw, r, reader, status, v)
 }
 
 // importList imports a list until it ends or the program stops.
@@ -254,15 +249,14 @@ type importedView struct {
 
 // importedPage shows the progress of an import, then its result, and how many of the new feeds were
 // fetched.
-func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	v := importedView{followView: s.followView(r, "Import")}
 	one, known := s.imports.get(reader, r.PathValue("id"))
 	v.Known, v.Done, v.At, v.Of = known, one.Imported, one.done, one.total
 	v.Working = known && !one.finished
 	waiting, err := s.River.Subscriptions(r.Context(), river.SubscriptionQuery{Reader: reader, Waiting: true, Limit: maxWaiting + 1})
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v.Left, v.More = min(len(waiting), maxWaiting), len(waiting) > maxWaiting
 	v.Finished = v.Left == 0 && !v.Working
@@ -287,7 +281,7 @@ func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, read
 	if !v.Finished {
 		v.Script = "status.js"
 	}
-	s.Render(rw, r, http.StatusOK, "imported", v)
+	return s.Render(rw, r, http.StatusOK, "imported", v)
 }
 
 // importedWords describes the result of an import, in a language.
@@ -327,21 +321,20 @@ func importedWords(l *locale.Locale, d river.Imported) string {
 }
 
 // export sends the followed feeds as a list for other programs.
-func (s *followPages) export(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) export(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	category := r.URL.Query().Get("category")
 	d, err := s.River.Export(r.Context(), reader, category)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	var out bytes.Buffer
 	if _, err := d.WriteTo(&out); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	rw.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
 	rw.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": exportName(category)}))
 	_, _ = rw.Write(out.Bytes())
+	return nil
 }
 
 // exportName returns a file name that is valid on every system.

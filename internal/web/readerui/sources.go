@@ -208,28 +208,26 @@ func sourceHost(address string) string {
 }
 
 // sourcesPage lists the followed feeds.
-func (s *followPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	s.showSources(rw, r, reader, http.StatusOK, parseSourceQuery(r.URL.Query()), "")
+func (s *followPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
+	return s.showSources(rw, r, reader, http.StatusOK, parseSourceQuery(r.URL.Query()), "")
 }
 
 // showSources shows the list. problem is the error of a form, or "" if there is none.
-func (s *followPages) showSources(rw http.ResponseWriter, r *http.Request, reader string, status int, q sourceQuery, problem string) {
+func (s *followPages) showSources(rw http.ResponseWriter, r *http.Request, reader string, status int, q sourceQuery, problem string) error {
 	v := sourcesView{followView: s.followView(r, "Feeds"), Query: q, Problem: problem, Counts: s.displaySettingsOf(r).Marks}
 	v.Wide, v.Script = true, "feeds.js"
 	if err := s.listSources(r.Context(), reader, &v); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if v.Total == 0 && !v.Query.Any() && v.Message == "" && problem == "" {
-		http.Redirect(rw, r, "/feeds/start", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/feeds/start")
 	}
 	v.Sorts = sortChoices(v.Query.Sort)
 	v.Back, v.Select, v.Done = v.Query.href(v.Query.Page), v.Query.selecting(true), v.Query.selecting(false)
 	s.offerUnfollowUndo(r, reader, &v)
 	s.offerSelectedUndo(r, reader, &v)
 	s.iconHeaders(rw)
-	s.Render(rw, r, status, "sources", v)
+	return s.Render(rw, r, status, "sources", v)
 }
 
 // listSources adds the data from the river to v.

@@ -20,9 +20,9 @@ const maxSelected = 1000
 
 // doSelected applies one action to all feeds that are ticked in the list: unfollow them, check
 // them, mark their items read, or move them to a category.
-func (s *followPages) doSelected(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doSelected(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	if !s.riverForm(rw, r) {
-		return
+		return nil
 	}
 	back, err := url.Parse(shell.LocalPath(r.PostForm.Get("back"), "/feeds"))
 	if err != nil || back.Path != "/feeds" {
@@ -36,21 +36,19 @@ func (s *followPages) doSelected(rw http.ResponseWriter, r *http.Request, reader
 	if err != nil {
 		status, _ := shell.StatusOf(err)
 		if status >= 500 {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		q := parseSourceQuery(back.Query())
 		q.Select = true
 		shell.SetRetryAfter(rw, err)
-		s.showSources(rw, r, reader, status, q, shell.Reason(err))
-		return
+		return s.showSources(rw, r, reader, status, q, shell.Reason(err))
 	}
 	values := back.Query()
 	for _, name := range []string{"select", "done", "n", "items", "into", "feeds", "to", "at"} {
 		values.Del(name)
 	}
 	maps.Copy(values, did)
-	http.Redirect(rw, r, withQuery("/feeds", values), http.StatusSeeOther)
+	return shell.Redirect(rw, r, withQuery("/feeds", values))
 }
 
 // feedIDs reads the ticked feeds of a form. It sorts them and removes duplicates.
@@ -212,7 +210,7 @@ func (s *followPages) offerSelectedUndo(r *http.Request, reader string, v *sourc
 }
 
 // doUndoSelected undoes the last action of doSelected: unfollowing, or marking items read.
-func (s *followPages) doUndoSelected(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doUndoSelected(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxMarks)
 	err := r.ParseForm()
 	ids, did := unpackIDs(r.PostForm.Get("feeds")), url.Values{}
@@ -239,8 +237,7 @@ func (s *followPages) doUndoSelected(rw http.ResponseWriter, r *http.Request, re
 		err = fault.New(fault.Invalid, "The form does not name the action to undo.")
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, withQuery("/feeds", did), http.StatusSeeOther)
+	return shell.Redirect(rw, r, withQuery("/feeds", did))
 }

@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
 )
 
 // startList is a list of recommended feeds; it describes the feeds and contains none of their
@@ -61,22 +62,21 @@ func startFolders() (all []startFolder, err error) {
 }
 
 // startPage is the first page of a user who follows nothing. It offers the recommended feeds.
-func (s *followPages) startPage(rw http.ResponseWriter, r *http.Request) {
+func (s *followPages) startPage(rw http.ResponseWriter, r *http.Request) error {
 	reader, may, err := s.readerOrReason(r)
 	switch {
 	case err != nil:
-		s.Fail(rw, r, err)
-		return
+		return err
 	case may != accessWrite && s.Accounts != nil && !(s.Fresh != nil && s.Fresh(r.Context())):
 		s.forReader(accessWrite, nil)(rw, r) // redirects to sign in
-		return
+		return nil
 	}
-	s.showStart(rw, r, reader, may == accessWrite, http.StatusOK, nil, "")
+	return s.showStart(rw, r, reader, may == accessWrite, http.StatusOK, nil, "")
 }
 
 // showStart shows the recommended feeds. chosen has the URLs of the ticked feeds; nil: the user has
 // sent no form yet.
-func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) {
+func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) error {
 	v := startView{followView: s.followView(r, "What do you want to read?"), May: may, Wrong: wrong}
 	v.None = s.Accounts != nil && s.Accounts.SetupToken() != ""
 	had := map[int64]bool{}
@@ -85,8 +85,7 @@ func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader 
 		had, err = s.River.Following(r.Context(), reader)
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v.Follows, v.Begins = len(had), s.followsOnlyDefaults(had)
 	mark := func(f *startFeed) {
@@ -100,8 +99,7 @@ func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader 
 	}
 	if may {
 		if v.People, err = s.people(r); err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 	}
 	for i := range v.People {
@@ -112,7 +110,7 @@ func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader 
 			mark(&v.Folders[i].Feeds[j])
 		}
 	}
-	s.Render(rw, r, status, "sourcestart", v)
+	return s.Render(rw, r, status, "sourcestart", v)
 }
 
 const (
@@ -160,12 +158,7 @@ func (s *base) followsOnlyDefaults(follows map[int64]bool) bool {
 }
 
 // doStart follows the ticked feeds.
-func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	form, err := shell.ReadForm(rw, r)
-	if err != nil {
-		s.Fail(rw, r, err)
-		return
-	}
+func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader string, form rsscloud.Form) error {
 	chosen := []string{}
 	for _, field := range form {
 		if field.Name == "feed" {
@@ -174,12 +167,10 @@ func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader st
 	}
 	doc, err := s.startChoice(r, chosen)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	if doc == nil {
-		s.showStart(rw, r, reader, true, http.StatusBadRequest, chosen, "Tick at least one feed, or use one of the other ways below.")
-		return
+		return s.showStart(rw, r, reader, true, http.StatusBadRequest, chosen, "Tick at least one feed, or use one of the other ways below.")
 	}
 	res, err := s.River.Import(r.Context(), reader, bytes.NewReader(doc), river.ImportOptions{})
 	if err == nil && res.Over > 0 {
@@ -188,14 +179,12 @@ func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader st
 	if err != nil {
 		status, _ := shell.StatusOf(err)
 		if status >= 500 {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		shell.SetRetryAfter(rw, err)
-		s.showStart(rw, r, reader, true, status, chosen, shell.Reason(err))
-		return
+		return s.showStart(rw, r, reader, true, status, chosen, shell.Reason(err))
 	}
-	http.Redirect(rw, r, "/river", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/river")
 }
 
 // startChoice returns the ticked feeds as OPML; nil: no feed of the page is ticked.

@@ -10,7 +10,7 @@ import (
 )
 
 // doUnfollow unfollows a feed; the next page offers to undo it.
-func (s *followPages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	id, _, err := readSourceForm(rw, r)
 	if err == nil {
 		_, err = s.followed(r.Context(), reader, id)
@@ -19,24 +19,22 @@ func (s *followPages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader
 		err = s.River.Remove(r.Context(), reader, id)
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, "/feeds?done=unfollowed&feed="+strconv.FormatInt(id, 10), http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/feeds?done=unfollowed&feed="+strconv.FormatInt(id, 10))
 }
 
 // doUndoUnfollow undoes doUnfollow.
-func (s *followPages) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	id, _, err := readSourceForm(rw, r)
 	var f river.Followed
 	if err == nil {
 		f, err = s.River.UndoRemove(r.Context(), reader, id)
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	http.Redirect(rw, r, SourcePath(f.SourceID)+"?done=refollowed", http.StatusSeeOther)
+	return shell.Redirect(rw, r, SourcePath(f.SourceID)+"?done=refollowed")
 }
 
 // offerUnfollowUndo adds the bar that undoes doUnfollow to the next page, while that is possible.

@@ -17,42 +17,43 @@ const recheckBeats = 4
 // item's Seq. A client that sends Last-Event-ID or since= first receives the items that it missed.
 // The data is the HTML of the item; an event for an item that is already on the page replaces that
 // item.
-func (s *riverPages) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+func (s *riverPages) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) error {
 	st := riverScope{Reader: reader, May: may, Root: "/river", Category: r.URL.Query().Get("category")}
-	s.streamTo(rw, r, st, func(ctx context.Context) bool {
+	return s.streamTo(rw, r, st, func(ctx context.Context) bool {
 		again, now, err := s.readerOrReason(shell.RenewVisit(r.WithContext(ctx)))
 		return err != nil || again == reader && now == may
 	})
 }
 
 // streamOf sends new items of a public category live; see riverStream.
-func (s *riverPages) streamOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
-	s.streamTo(rw, r, st, func(ctx context.Context) bool {
+func (s *riverPages) streamOf(rw http.ResponseWriter, r *http.Request, st riverScope) error {
+	return s.streamTo(rw, r, st, func(ctx context.Context) bool {
 		_, err := s.publicScope(shell.RenewVisit(r.WithContext(ctx)))
 		return err == nil || fault.CodeOf(err) != fault.NotFound
 	})
 }
 
-func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st riverScope, still func(context.Context) bool) {
+func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st riverScope, still func(context.Context) bool) error {
 	q := parseRiverQuery(r.URL.Query())
 	switch {
 	case s.Arrivals == nil:
 		http.Error(rw, "This page is not live. Reload it from time to time.", http.StatusNotFound)
-		return
+		return nil
 	case q.Wrong != "" || !q.live():
 		http.Error(rw, "A river, a category, a feed and unread items are live; searches and starred items are not.", http.StatusBadRequest)
-		return
+		return nil
 	}
 	if st.Public != "" {
 		q.Source = 0
 	} else if err := s.mayWatch(r.Context(), st); err != nil {
 		http.Error(rw, fault.Message(err), http.StatusNotFound)
-		return
+		return nil
 	}
 	s.ServeLive(rw, r, func(out *live.Stream) error {
 		w := riverWatch{riverPages: s, Stream: out, key: channelKey{st, q.Source, s.Locale(r).Code}, still: still}
 		return w.run(r.Context(), r)
 	})
+	return nil
 }
 
 // mayWatch returns fault.NotFound if the scope is a private category and the user is not its owner.

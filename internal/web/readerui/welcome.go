@@ -67,19 +67,17 @@ type welcomeView struct {
 	Steps firstSteps
 }
 
-func (s *riverPages) welcomePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *riverPages) welcomePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) error {
 	v := welcomeView{View: s.NewView(r, "Welcome")}
 	if v.User == "" {
-		http.Redirect(rw, r, "/river", http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/river")
 	}
 	following, err := s.River.Following(r.Context(), reader)
 	if err == nil {
 		v.Steps, err = s.steps(r.Context(), v.User, following)
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.Render(rw, r, http.StatusOK, "welcome", v)
+	return s.Render(rw, r, http.StatusOK, "welcome", v)
 }

@@ -88,7 +88,7 @@ func (a assets) url(name string) string { return a.urls[name] }
 func (s *Shell) asset(rw http.ResponseWriter, r *http.Request) {
 	f, ok := s.assets.byURL[r.PathValue("file")]
 	if !ok {
-		s.Problem(rw, r, http.StatusNotFound, "File not found", "This file belongs to another version of the program. Reload the page.")
+		_ = s.Problem(rw, r, http.StatusNotFound, "File not found", "This file belongs to another version of the program. Reload the page.")
 		return
 	}
 	serve(rw, r, f, "public, max-age=31536000, immutable")

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cloudburst/internal/web/locale"
 )
 
 // Size of a chart in its own units; a unit is about one pixel.
@@ -195,20 +197,20 @@ func curve(b *strings.Builder, s Series, top float64) {
 	b.WriteString(dots.String())
 }
 
-func FormatHighest(values []float64, unit string) string {
+func FormatHighest(l *locale.Locale, values []float64, unit string) string {
 	top := Figure{Series: []Series{{Values: values}}}.Highest()
 	switch unit {
 	case "ms":
-		return FormatDuration(time.Duration(top * float64(time.Millisecond)))
+		return l.Duration(time.Duration(top * float64(time.Millisecond)))
 	case "s":
-		return FormatDuration(time.Duration(top * float64(time.Second)))
+		return l.Duration(time.Duration(top * float64(time.Second)))
 	}
-	return FormatCount(int64(top))
+	return l.Count(int64(top))
 }
 
-// DescribeChart describes a chart in words.
-func DescribeChart(all []Series, when, unit string, minutesPerPoint float64) string {
-	s := "Over the " + when + "."
+// DescribeChart describes a chart in words, which begin with the period, such as "Over the last hour."
+func DescribeChart(l *locale.Locale, all []Series, period, unit string, minutesPerPoint float64) string {
+	s := period
 	for _, one := range all {
 		top, at := 0.0, -1
 		for i, v := range one.Values {
@@ -217,11 +219,11 @@ func DescribeChart(all []Series, when, unit string, minutesPerPoint float64) str
 			}
 		}
 		if at < 0 {
-			s += " No " + one.Name + "."
+			s += " " + l.Say("No %s.", one.Name)
 			continue
 		}
 		ago := time.Duration(float64(len(one.Values)-1-at) * minutesPerPoint * float64(time.Minute))
-		s += " Highest " + one.Name + ": " + FormatHighest(one.Values, unit) + ", " + RelativeTime(time.Unix(0, 0).Add(ago), time.Unix(0, 0)) + "."
+		s += " " + l.Say("Highest %s: %s, %s.", one.Name, FormatHighest(l, one.Values, unit), l.Relative(time.Unix(0, 0).Add(ago), time.Unix(0, 0)))
 	}
 	return s
 }

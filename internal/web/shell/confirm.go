@@ -18,8 +18,8 @@ type confirmView struct {
 	Question
 }
 
-// AskFirst shows a confirmation page.
-func (s *Shell) AskFirst(rw http.ResponseWriter, r *http.Request, heading string, q Question) {
+// AskFirst shows a confirmation page. It always returns nil.
+func (s *Shell) AskFirst(rw http.ResponseWriter, r *http.Request, heading string, q Question) error {
 	for i := range q.Fields {
 		q.Fields[i].Value = CleanText(q.Fields[i].Value, 2048)
 	}
@@ -28,7 +28,7 @@ func (s *Shell) AskFirst(rw http.ResponseWriter, r *http.Request, heading string
 	for i := range q.Lines {
 		q.Lines[i] = l.Words(q.Lines[i])
 	}
-	s.Render(rw, r, http.StatusOK, "confirm", confirmView{s.NewView(r, heading), q})
+	return s.Render(rw, r, http.StatusOK, "confirm", confirmView{s.NewView(r, heading), q})
 }
 
 // CopyText is a text for the user to copy.

@@ -10,21 +10,18 @@ import (
 const downloadIdle = 30 * time.Second
 
 // SendFile sends a file with the media type kind under the given name. If write fails before its
-// first byte, the client receives an error page. A later error ends the connection, because a
-// normal end would make the truncated file look complete.
-func (s *Shell) SendFile(rw http.ResponseWriter, r *http.Request, kind, name string, write func(io.Writer) error) {
+// first byte, SendFile returns its error. A later error ends the connection, because a normal end
+// would make the truncated file look complete.
+func (s *Shell) SendFile(rw http.ResponseWriter, r *http.Request, kind, name string, write func(io.Writer) error) error {
 	out := &download{rw: rw, kind: kind, name: name}
 	err := write(out)
-	switch {
-	case err == nil:
-	case !out.begun:
-		s.Fail(rw, r, err)
-	default:
-		if r.Context().Err() == nil {
-			s.Logger().Error("send a file", "name", name, "err", err)
-		}
-		panic(http.ErrAbortHandler)
+	if err == nil || !out.begun {
+		return err
 	}
+	if r.Context().Err() == nil {
+		s.Logger().Error("send a file", "name", name, "err", err)
+	}
+	panic(http.ErrAbortHandler)
 }
 
 // download sends the headers with the first bytes, so that an earlier failure is an error page.

@@ -155,12 +155,12 @@ func (s *Shell) offlinePage(rw http.ResponseWriter, r *http.Request) {
 	v := s.NewView(r, "You are offline")
 	v.User = ""
 	v.Theme = ""
-	s.Render(rw, r, http.StatusOK, "offline", v)
+	_ = s.Render(rw, r, http.StatusOK, "offline", v)
 }
 
 // share decides what a shared text is: a URL becomes a feed to add, any other text a post.
-func (s *Shell) share(rw http.ResponseWriter, r *http.Request, _ account.Session) {
-	http.Redirect(rw, r, s.shareTarget(r.URL.Query()), http.StatusSeeOther)
+func (s *Shell) share(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
+	return Redirect(rw, r, s.shareTarget(r.URL.Query()))
 }
 
 // shareTarget returns the page for a shared title, text and url. Apps often pass a URL as the text.
@@ -189,9 +189,9 @@ func (s *Shell) shareTarget(q url.Values) string {
 
 // setReader names the reader of a page for the service worker, which keeps the last river of this
 // session only.
-func (s *Shell) setReader(rw http.ResponseWriter, r *http.Request) {
-	if session := s.Visitor(r); session.User != "" {
-		rw.Header().Set(ReaderHeader, shortHash("user "+session.User)+"."+shortHash("session "+session.ID))
+func setReader(h http.Header, session account.Session) {
+	if session.User != "" {
+		h.Set(ReaderHeader, shortHash("user "+session.User)+"."+shortHash("session "+session.ID))
 	}
 }
 

@@ -152,11 +152,12 @@ func (s *Shell) NewView(r *http.Request, title string) View {
 		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, People: s.People, User: visitor.User, Administrator: visitor.Administrator, Rels: s.Rels}
 }
 
-// Render writes the whole page, or an error page.
-func (s *Shell) Render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) {
+// Render writes the whole page, or an error page. It always returns nil.
+func (s *Shell) Render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) error {
 	if body, ok := s.Execute(rw, name, data); ok {
 		s.Send(rw, r, status, body)
 	}
+	return nil
 }
 
 // Execute renders a page. If that fails, it has sent an error page and ok is false.
@@ -193,9 +194,10 @@ type problemView struct {
 	Text string
 }
 
-func (s *Shell) Problem(rw http.ResponseWriter, r *http.Request, status int, heading, text string) {
+// Problem sends an error page. It always returns nil.
+func (s *Shell) Problem(rw http.ResponseWriter, r *http.Request, status int, heading, text string) error {
 	v := s.NewView(r, heading)
-	s.Render(rw, r, status, "problem", problemView{View: v, Text: v.Say(text)})
+	return s.Render(rw, r, status, "problem", problemView{View: v, Text: v.Say(text)})
 }
 
 // Fail sends the error page for err. All pages use it.
@@ -203,10 +205,17 @@ func (s *Shell) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return // the client has disconnected
 	}
-	status, heading := StatusOf(err)
+	_, heading := StatusOf(err)
+	_ = s.Problem(rw, r, s.Refused(rw, r, err), heading, s.Locale(r).Fault(Sentence(fault.Message(err))))
+}
+
+// Refused returns the status of a page that shows err next to its form. It logs err like
+// [Shell.LogFailure] and sets Retry-After.
+func (s *Shell) Refused(rw http.ResponseWriter, r *http.Request, err error) int {
+	status, _ := StatusOf(err)
 	s.LogFailure(r, err, status)
 	SetRetryAfter(rw, err)
-	s.Problem(rw, r, status, heading, s.Locale(r).Fault(Sentence(fault.Message(err))))
+	return status
 }
 
 // LogFailure logs an error with a status of at least 500. The client sees other errors on the page.
@@ -260,13 +269,13 @@ func Sentence(s string) string {
 	return s
 }
 
-// NotFound sends the 404 page.
-func (s *Shell) NotFound(rw http.ResponseWriter, r *http.Request) {
-	s.Problem(rw, r, http.StatusNotFound, "Page not found", "Check the address, or the page may be gone.")
+// NotFound sends the 404 page. It always returns nil.
+func (s *Shell) NotFound(rw http.ResponseWriter, r *http.Request) error {
+	return s.Problem(rw, r, http.StatusNotFound, "Page not found", "Check the address, or the page may be gone.")
 }
 
 // MethodNotAllowed sends the 405 page.
 func (s *Shell) MethodNotAllowed(rw http.ResponseWriter, r *http.Request, allow, hint string) {
 	rw.Header().Set("Allow", allow)
-	s.Problem(rw, r, http.StatusMethodNotAllowed, "Method not allowed", hint)
+	_ = s.Problem(rw, r, http.StatusMethodNotAllowed, "Method not allowed", hint)
 }

@@ -59,16 +59,46 @@ func (s *Shell) requireSession(page http.Handler) http.Handler {
 	})
 }
 
+// Page is a page or a form. If it returns an error, the visitor sees the error page.
+type Page func(rw http.ResponseWriter, r *http.Request) error
+
+// UserPage is a page or a form of a signed-in user.
+type UserPage func(rw http.ResponseWriter, r *http.Request, session account.Session) error
+
+// Handle serves a page.
+func (s *Shell) Handle(page Page) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		if err := page(rw, r); err != nil {
+			s.Fail(rw, r, err)
+		}
+	}
+}
+
+// UserRoute returns the route of a page of a signed-in user.
+func (s *Shell) UserRoute(path, purpose string, page UserPage) route.Route {
+	return route.Route{Method: http.MethodGet, Path: path, Handler: s.WithSession(page), Protection: route.Session, Purpose: purpose}
+}
+
+// FormRoute returns the route of a form of a signed-in user, with at most limit bytes.
+func (s *Shell) FormRoute(path string, limit int64, purpose string, do UserPage) route.Route {
+	return route.Route{Method: http.MethodPost, Path: path, Handler: s.WithSession(do), Protection: route.Session, MaxBody: limit, Purpose: purpose}
+}
+
 // WithSession passes the session of the request to the page of a session route.
-func (s *Shell) WithSession(page func(http.ResponseWriter, *http.Request, account.Session)) http.Handler {
-	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+func (s *Shell) WithSession(page UserPage) http.Handler {
+	return s.Handle(func(rw http.ResponseWriter, r *http.Request) error {
 		session := s.Visitor(r)
 		if session.User == "" { // the route lacks the protection that its handler needs
-			s.Fail(rw, r, fault.New(fault.Refused, "Sign in to see this page."))
-			return
+			return fault.New(fault.Refused, "Sign in to see this page.")
 		}
-		page(rw, r, session)
+		return page(rw, r, session)
 	})
+}
+
+// Redirect leads the browser to a page after a form. It always returns nil.
+func Redirect(rw http.ResponseWriter, r *http.Request, to string) error {
+	http.Redirect(rw, r, to, http.StatusSeeOther)
+	return nil
 }
 
 func (s *Shell) robots(rw http.ResponseWriter, _ *http.Request) {

@@ -30,7 +30,11 @@ func (s *Shell) sections(path string, administrator bool) []section {
 			{Path: "/river/display", Label: "Display"}}})
 	}
 	if s.Sessions != nil && (s.Writes || s.Hosts) {
-		all = append(all, section{Path: s.writePath(), Label: "Write", Icon: "write", Tabs: s.writeTabs()})
+		write := section{Path: "/account/feed", Label: "Write", Icon: "write", Tabs: writeTabs(s.Options)}
+		if s.Writes {
+			write.Path = "/write"
+		}
+		all = append(all, write)
 	}
 	all = append(all, section{Path: "/hub", Label: "Hub", Icon: "hub", Tabs: []tab{
 		{Path: "/hub", Label: "Overview"}, {Path: "/log", Label: "Log"}, {Path: "/topics", Label: "Topics"},
@@ -47,15 +51,7 @@ func (s *Shell) sections(path string, administrator bool) []section {
 	return all
 }
 
-// writePath returns the page that the entry Write leads to.
-func (s *Shell) writePath() string {
-	if s.Writes {
-		return "/write"
-	}
-	return "/account/feed"
-}
-
-func (s *Shell) writeTabs() (all []tab) {
+func writeTabs(s Options) (all []tab) {
 	if s.Writes {
 		all = append(all, tab{Path: "/write", Label: "New post"}, tab{Path: "/write/posts", Label: "Posts"})
 		if s.Replies {

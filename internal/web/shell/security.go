@@ -51,10 +51,11 @@ func headers(next http.Handler) http.Handler {
 func (s *Shell) SetPageHeaders(rw http.ResponseWriter, r *http.Request) {
 	h := rw.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	s.setReader(rw, r)
+	session := s.Visitor(r)
+	setReader(h, session)
 	if h.Get("Cache-Control") == "" { // a header that the handler has set is stricter
 		h.Set("Cache-Control", "no-cache")
-		if s.Visitor(r).User != "" {
+		if session.User != "" {
 			h.Set("Cache-Control", "private, no-cache")
 		}
 	}

@@ -68,13 +68,13 @@ func designFile(d author.Design) string { return "design-" + string(d) + ".css" 
 func (s *Shell) serveTint(rw http.ResponseWriter, r *http.Request) {
 	m := tintNamePattern.FindStringSubmatch(r.PathValue("file"))
 	if m == nil {
-		s.NotFound(rw, r)
+		_ = s.NotFound(rw, r)
 		return
 	}
 	accent, light, dark := "#"+m[2], s.assets.light, s.assets.dark
 	if m[1] != "" {
 		if s.assets.urls[designFile(author.Design(m[1]))] == "" {
-			s.NotFound(rw, r)
+			_ = s.NotFound(rw, r)
 			return
 		}
 		light, dark = palettes(designFile(author.Design(m[1])))

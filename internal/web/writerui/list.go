@@ -76,7 +76,7 @@ func postKinds() []struct {
 }
 
 // postsPage lists the posts of the user.
-func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	q := r.URL.Query()
 	v := postsView{View: s.NewView(r, "Your posts"), Query: shell.CleanText(strings.TrimSpace(q.Get("q")), 200), Show: q.Get("show")}
 	v.Script = "write.js"
@@ -105,8 +105,7 @@ func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session accou
 		}
 		list, err := s.postsOf(r, session.User, k.State, v, link(k.Show))
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		if v.Show == "" {
 			list.Words = k.Words
@@ -115,7 +114,7 @@ func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session accou
 			v.Lists = append(v.Lists, list)
 		}
 	}
-	s.Render(rw, r, http.StatusOK, "writeposts", v)
+	return s.Render(rw, r, http.StatusOK, "writeposts", v)
 }
 
 // postsOf returns a page of the posts in one state; link is the URL of the complete list.
@@ -223,33 +222,31 @@ func wordsOfPost(p author.Post) string {
 }
 
 // doDeletePost deletes a post. The next page offers to undo this for author.UndoWithin.
-func (s *Pages) doDeletePost(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doDeletePost(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	got, post, ok := s.onPost(rw, r, session)
 	if !ok {
-		return
+		return nil
 	}
 	base, err := strconv.ParseInt(got.fields.Get("base"), 10, 64)
 	if err != nil || base < 0 {
 		base = 0
 	}
 	if _, err := s.Posts.Delete(r.Context(), session.User, post.ID, base, "write"); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	s.discardDraft(r.Context(), session.User, post.ID)
-	s.redirect(rw, r, "/write/posts?did=deleted&done="+strconv.FormatInt(post.ID, 10))
+	return s.redirect(rw, r, "/write/posts?did=deleted&done="+strconv.FormatInt(post.ID, 10))
 }
 
 // doUndoPost undoes the last change of a post.
-func (s *Pages) doUndoPost(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doUndoPost(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	_, post, ok := s.onPost(rw, r, session)
 	if !ok {
-		return
+		return nil
 	}
 	now, err := s.Posts.Undo(r.Context(), session.User, post.ID, "write")
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	did := "undone"
 	switch {
@@ -261,7 +258,7 @@ func (s *Pages) doUndoPost(rw http.ResponseWriter, r *http.Request, session acco
 	case now.State == author.Draft && post.State != author.Draft:
 		did = "undone-" + string(post.State)
 	}
-	s.redirect(rw, r, "/write/"+strconv.FormatInt(post.ID, 10)+"?did="+did)
+	return s.redirect(rw, r, "/write/"+strconv.FormatInt(post.ID, 10)+"?did="+did)
 }
 
 // undoneWords describes an undone change of a post; "": did is unknown.

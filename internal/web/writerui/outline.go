@@ -82,60 +82,56 @@ func outlineOfForm(v url.Values) string {
 }
 
 // readOPML converts an imported outline to headlines for the script.
-func (s *Pages) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Session) {
-	editorResponse := func(code int, v any) {
+func (s *Pages) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Session) error {
+	answer := func(code int, v any) error {
 		rw.Header().Set("Content-Type", "application/json; charset=utf-8")
 		rw.Header().Set("Cache-Control", "no-store")
 		rw.WriteHeader(code)
 		_ = json.NewEncoder(rw).Encode(v) // the client may be gone
+		return nil
 	}
-	refuse := func(text string) { editorResponse(http.StatusUnprocessableEntity, map[string]string{"error": text}) }
+	refuse := func(text string) error {
+		return answer(http.StatusUnprocessableEntity, map[string]string{"error": text})
+	}
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(http.MaxBytesReader(rw, r.Body, maxOPML)); err != nil {
-		refuse("The file is larger than 2 MiB, or the upload was incomplete.")
-		return
+		return refuse("The file is larger than 2 MiB, or the upload was incomplete.")
 	}
 	doc, err := opml.ParseBytes(body.Bytes(), nil)
 	if err != nil {
-		refuse("The file is not OPML.")
-		return
+		return refuse("The file is not OPML.")
 	}
 	title, nodes := author.FromOPML(doc)
 	switch n := nodeCount(nodes); {
 	case n == 0:
-		refuse("The file has no headlines.")
+		return refuse("The file has no headlines.")
 	case n > author.MaxNodes:
-		refuse("The file has " + shell.FormatCount(n) + " headlines; at most " + shell.FormatCount(author.MaxNodes) + " are accepted.")
-	default:
-		editorResponse(http.StatusOK, map[string]any{"title": title, "nodes": nodes})
+		return refuse("The file has " + shell.FormatCount(n) + " headlines; at most " + shell.FormatCount(author.MaxNodes) + " are accepted.")
 	}
+	return answer(http.StatusOK, map[string]any{"title": title, "nodes": nodes})
 }
 
 // saveOPML sends the outline of a form as an OPML file.
-func (s *Pages) saveOPML(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) saveOPML(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	got, err := s.readSent(rw, r, "")
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	f := readPostForm(got.fields, session.User)
 	var c author.Content
 	if err := f.apply(&c); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	composer, err := s.Posts.Composer(r.Context(), session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	c, _, err = composer.Preview(author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline})
 	if err == nil && len(c.Outline) == 0 {
 		err = fault.New(fault.Invalid, "The outline has no headlines yet, so there is nothing to save.")
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	now := s.CurrentTime()
 	doc := s.Posts.ToOPML(author.Post{User: session.User, UpdatedAt: now, Content: c})
@@ -143,4 +139,5 @@ func (s *Pages) saveOPML(rw http.ResponseWriter, r *http.Request, session accoun
 	rw.Header().Set("Content-Disposition", `attachment; filename="outline.opml"`)
 	rw.Header().Set("Cache-Control", "no-store")
 	_, _ = doc.WriteTo(rw) // the client may be gone
+	return nil
 }

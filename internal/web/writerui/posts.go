@@ -6,8 +6,6 @@ import (
 
 	"cloudburst/feed/opml"
 	"cloudburst/internal/author"
-	"cloudburst/internal/author/rules"
-	"cloudburst/internal/author/version"
 )
 
 // Posts is the interface to posts for the pages; *author.Posts implements it.
@@ -26,17 +24,6 @@ type PostEditor interface {
 	Delete(ctx context.Context, user string, id, base int64, via string) (author.Post, error)
 	Undo(ctx context.Context, user string, id int64, via string) (author.Post, error)
 	Composer(ctx context.Context, user string) (author.Composer, error)
-}
-
-// Rules changes the rules of authors for their texts. [author.RuleSettings] implements it.
-type Rules interface {
-	SetRules(ctx context.Context, user string, r rules.Rules) error
-}
-
-// Versions lists and restores earlier versions of posts. [version.Versions] implements it.
-type Versions interface {
-	List(ctx context.Context, user string, id int64) ([]version.Version, error)
-	Restore(ctx context.Context, user string, id, n, base int64, via string) (author.DraftEdit, error)
 }
 
 // PostList reads posts.

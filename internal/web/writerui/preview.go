@@ -33,20 +33,19 @@ func (s *Pages) unsaved(p author.Post) author.Post {
 }
 
 // doLook shows the form as the page of the post.
-func (s *Pages) doLook(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doLook(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	got, err := s.readSent(rw, r, session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	f := readPostForm(got.fields, session.User)
 	f.add(s, got.files)
 	_, post, err := s.compose(r.Context(), &f, session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	s.Look(rw, r, s.unsaved(post))
+	return nil
 }
 
 // measureAndPreview measures the text of a form and, if preview is set, renders it as readers see it.

@@ -25,33 +25,31 @@ type profileView struct {
 }
 
 // profilePage shows the profile of the user.
-func (s *Pages) profilePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) profilePage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	w, err := s.Posts.Writer(r.Context(), session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := profileView{Profile: w.Profile, Tinted: w.Accent != "", PingTargets: strings.Join(w.PingTargets, "\n"), Links: linkText(w.Page.Links)}
 	if r.URL.Query().Get("done") == "saved" {
 		v.Message = "Saved. Your page and your feed are updated."
 	}
-	s.showProfile(rw, r, http.StatusOK, v)
+	return s.showProfile(rw, r, http.StatusOK, v)
 }
 
-func (s *Pages) showProfile(rw http.ResponseWriter, r *http.Request, status int, v profileView) {
+func (s *Pages) showProfile(rw http.ResponseWriter, r *http.Request, status int, v profileView) error {
 	v.View, v.Files, v.Kinds = s.NewView(r, "Your page"), s.Files != nil, announce.Kinds()
 	if v.Profile.Accent == "" {
 		v.Profile.Accent = "#0a6496"
 	}
-	s.Render(rw, r, status, "profile", v)
+	return s.Render(rw, r, status, "profile", v)
 }
 
 // doProfile changes the profile.
-func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	got, err := s.readSent(rw, r, session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	one := func(name string, limit int) string {
 		return shell.CleanText(strings.TrimSpace(got.fields.Get(name)), limit)
@@ -84,8 +82,7 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 	}
 	v.Profile.PingTargets, v.PingTargetsError = pingTargetLines(v.PingTargets)
 	if v.AvatarWrong+v.HeaderWrong+v.PingTargetsError != "" {
-		s.showProfile(rw, r, http.StatusBadRequest, v)
-		return
+		return s.showProfile(rw, r, http.StatusBadRequest, v)
 	}
 	header := v.Profile.Page.Header
 	_, err = s.Posts.SetProfile(r.Context(), session.User, func(p *author.Profile) error {
@@ -96,14 +93,11 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 		return nil
 	}, "write")
 	if err != nil {
-		status, _ := shell.StatusOf(err)
-		s.LogFailure(r, err, status)
-		shell.SetRetryAfter(rw, err)
+		status := s.Refused(rw, r, err)
 		v.setError(err)
-		s.showProfile(rw, r, status, v)
-		return
+		return s.showProfile(rw, r, status, v)
 	}
-	http.Redirect(rw, r, "/account/author?done=saved", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/account/author?done=saved")
 }
 
 // setError puts the error next to its field.

@@ -98,7 +98,7 @@ func repliesMessages() map[string]string {
 
 // repliesPage lists the replies to the posts of the user that are in one state, the rules, the sent
 // webmentions, or the settings.
-func (s *Pages) repliesPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) repliesPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	q := r.URL.Query()
 	v := repliesView{View: s.NewView(r, "Replies"), Message: repliesMessages()[q.Get("did")], Show: q.Get("show")}
 	s.offerUndo(&v, q)
@@ -118,10 +118,9 @@ func (s *Pages) repliesPage(rw http.ResponseWriter, r *http.Request, session acc
 		err = s.fillReplies(r.Context(), &v, conversation.Query{User: session.User, State: states[v.Show], Before: max(before, 0), Limit: repliesPerPage + 1})
 	}
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.Render(rw, r, http.StatusOK, "writereplies", v)
+	return s.Render(rw, r, http.StatusOK, "writereplies", v)
 }
 
 // addTabs adds the tabs with the numbers of replies. An unknown tab becomes the first one.
@@ -201,21 +200,19 @@ func (s *Pages) fillRules(ctx context.Context, v *repliesView, user string) erro
 }
 
 // doReplies carries out a decision about a reply, removes a rule, or stores the settings.
-func (s *Pages) doReplies(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) doReplies(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	got, err := s.readSent(rw, r, "")
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	to := url.Values{"did": {got.fields.Get("do")}}
 	if show := got.fields.Get("show"); slices.Contains([]string{"approved", "rejected", showRules, showSent, showSettings}, show) {
 		to.Set("show", show)
 	}
 	if err := s.changeReplies(r.Context(), session.User, got.fields, to); err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
-	s.redirect(rw, r, repliesPath+"?"+to.Encode())
+	return s.redirect(rw, r, repliesPath+"?"+to.Encode())
 }
 
 // changeReplies carries out the action of a form. For a decision about a reply, it adds the time of

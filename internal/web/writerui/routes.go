@@ -3,7 +3,6 @@ package writerui
 import (
 	"net/http"
 
-	"cloudburst/internal/account"
 	"cloudburst/internal/route"
 	"cloudburst/internal/web/shell"
 )
@@ -13,18 +12,13 @@ const maxSent = 3 * maxFormBytes // percent-encoding needs up to three bytes for
 
 // Routes lists the pages for writing and the endpoints of their script.
 func (s *Pages) Routes() []route.Route {
-	get := func(path, purpose string, page func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
-		return route.Route{Method: http.MethodGet, Path: path, Handler: s.WithSession(page), Protection: route.Session, Purpose: purpose}
-	}
-	form := func(path string, limit int64, purpose string, do func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
-		return route.Route{Method: http.MethodPost, Path: path, Handler: s.WithSession(do), Protection: route.Session, MaxBody: limit, Purpose: purpose}
-	}
+	get, form := s.UserRoute, s.FormRoute
 	script := func(method, path string, limit int64, purpose string, do func(http.ResponseWriter, *http.Request, string) (editorResponse, error)) route.Route {
 		return route.Route{Method: method, Path: path, Handler: shell.SelfGuarded(s.forScript(do)), Protection: route.Session, MaxBody: limit, Purpose: purpose}
 	}
 	all := []route.Route{
 		get("/write", "The editor for a new post.", s.writePage),
-		{Method: http.MethodPost, Path: "/write", Handler: shell.SelfGuarded(s.doWrite), Protection: route.Session, MaxBody: maxSent, Purpose: "Publishes, schedules, saves or previews a post."},
+		{Method: http.MethodPost, Path: "/write", Handler: shell.SelfGuarded(s.Handle(s.doWrite)), Protection: route.Session, MaxBody: maxSent, Purpose: "Publishes, schedules, saves or previews a post."},
 		form("/write/outline", maxOPML, "Imports an outline of another program into the editor.", s.readOPML),
 		form("/write/outline.opml", maxSent, "Exports the outline of the form as OPML.", s.saveOPML),
 		script(http.MethodPost, "/write/draft", maxSent, "Saves a draft while its author types.", s.doDraft),

@@ -21,38 +21,32 @@ type rulesView struct {
 type rulesPages struct{ *Pages }
 
 // page shows the author's choices.
-func (s rulesPages) page(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s rulesPages) page(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	v := rulesView{}
 	if r.URL.Query().Get("done") == "saved" {
 		v.Message = "Saved. It applies to everything that you publish from now on."
 	}
-	s.show(rw, r, session, http.StatusOK, v)
+	return s.show(rw, r, session, http.StatusOK, v)
 }
 
-func (s rulesPages) show(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v rulesView) {
+func (s rulesPages) show(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v rulesView) error {
 	composer, err := s.Posts.Composer(r.Context(), session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v.View, v.Rules, v.Limit = s.NewView(r, "Writing settings"), composer.Rules, composer.Most
-	s.Render(rw, r, status, "writesettings", v)
+	return s.Render(rw, r, status, "writesettings", v)
 }
 
 // change changes the author's choices.
-func (s rulesPages) change(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s rulesPages) change(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	got, err := s.readSent(rw, r, "")
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	chosen := rules.Rules{Short: got.fields.Get("short"), URLs: got.fields.Get("urls"), PlainTags: got.fields.Get("hashtags") == ""}
 	if err := s.Options.Rules.SetRules(r.Context(), session.User, chosen); err != nil {
-		status, _ := shell.StatusOf(err)
-		s.LogFailure(r, err, status)
-		shell.SetRetryAfter(rw, err)
-		s.show(rw, r, session, status, rulesView{Wrong: shell.Reason(err)})
-		return
+		return s.show(rw, r, session, s.Refused(rw, r, err), rulesView{Wrong: shell.Reason(err)})
 	}
-	http.Redirect(rw, r, "/write/settings?done=saved", http.StatusSeeOther)
+	return shell.Redirect(rw, r, "/write/settings?done=saved")
 }

@@ -19,32 +19,28 @@ type signInAgain struct{ Name, Wrong string }
 
 // doWrite handles the form of the page. It carries out the action of the pressed button, or shows
 // the form again with all its values.
-func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
+func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) error {
 	rw.Header().Set("Cache-Control", "no-store")
 	session, err := s.FindVisitor(r)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	got, err := s.readSent(rw, r, session.User)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := writeView{Form: readPostForm(got.fields, session.User)}
 	v.Form.add(s, got.files)
 	v.Wrong.Files = got.wrong
 	if session.User == "" {
-		s.signedOut(rw, r, v, got)
-		return
+		return s.signedOut(rw, r, v, got)
 	}
 	if v.Form.Writer != session.User {
 		// Another user of this browser began the form: that user's post stays unchanged.
 		f := &v.Form
 		v.Wrong.All = "This post was started by " + f.Writer + ", and you are signed in as " + session.User + ". Nothing was done yet. If you publish now, the post is yours."
 		f.ID, f.Base, f.Copy, f.CopyBase, f.Key, f.Writer = 0, 0, 0, 0, s.newPostForm("").Key, session.User
-		s.showWrite(rw, r, session.User, http.StatusConflict, v)
-		return
+		return s.showWrite(rw, r, session.User, http.StatusConflict, v)
 	}
 	if address := strings.TrimSpace(got.fields.Get("file-url")); address != "" {
 		file := s.remoteFile(r.Context(), shell.CleanText(address, 4096))
@@ -52,56 +48,50 @@ func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 			v.Wrong.Files = file.Bad
 		}
 	}
-	s.submit(rw, r, session.User, got, v)
+	return s.submit(rw, r, session.User, got, v)
 }
 
 // submit carries out the action of the pressed button.
-func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user string, got *sent, v writeView) {
+func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user string, got *sent, v writeView) error {
 	do := got.fields.Get("do")
 	f := &v.Form
 	if f.ID != 0 {
 		post, err := s.Posts.Get(r.Context(), user, f.ID)
 		if err != nil {
-			s.showSaveError(rw, r, user, v, err)
-			return
+			return s.showSaveError(rw, r, user, v, err)
 		}
 		v.State = post.State
 	}
-	if s.showsAgain(rw, r, user, got, &v) {
-		return
+	if shown, err := s.showsAgain(rw, r, user, got, &v); shown {
+		return err
 	}
 	if err := s.checkForm(r.Context(), user, &v); err != nil {
-		s.showSaveError(rw, r, user, v, err)
-		return
+		return s.showSaveError(rw, r, user, v, err)
 	}
 	if v.Wrong.any() {
-		s.showWrite(rw, r, user, http.StatusBadRequest, v)
-		return
+		return s.showWrite(rw, r, user, http.StatusBadRequest, v)
 	}
 	if do == "draft" {
 		err := s.saveDraft(r.Context(), user, f, true)
 		if err != nil {
-			s.showSaveError(rw, r, user, v, err)
-			return
+			return s.showSaveError(rw, r, user, v, err)
 		}
-		s.redirect(rw, r, "/write/"+strconv.FormatInt(f.ID, 10)+"?did=kept")
-		return
+		return s.redirect(rw, r, "/write/"+strconv.FormatInt(f.ID, 10)+"?did=kept")
 	}
 	post, did, err := s.publish(r.Context(), user, do, &v)
 	if err != nil {
-		s.showSaveError(rw, r, user, v, err)
-		return
+		return s.showSaveError(rw, r, user, v, err)
 	}
 	to := "/write/posts"
 	if f.ID == 0 && post.State.HasReaders() || did == "published" || did == "private" {
 		to = "/write"
 	}
-	s.redirect(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
+	return s.redirect(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
 }
 
 // showsAgain handles the buttons that save nothing and show the form again. It reports whether the user
 // pressed one of these buttons.
-func (s *Pages) showsAgain(rw http.ResponseWriter, r *http.Request, user string, got *sent, v *writeView) bool {
+func (s *Pages) showsAgain(rw http.ResponseWriter, r *http.Request, user string, got *sent, v *writeView) (shown bool, err error) {
 	id := strconv.FormatInt(v.Form.ID, 10)
 	do := got.fields.Get("do")
 	status := http.StatusOK
@@ -122,27 +112,24 @@ func (s *Pages) showsAgain(rw http.ResponseWriter, r *http.Request, user string,
 		v.Looked = do == "preview"
 	case do == "theirs":
 		s.discardDraft(r.Context(), user, v.Form.ID)
-		s.redirect(rw, r, "/write/"+id+"?did=theirs")
-		return true
+		return true, s.redirect(rw, r, "/write/"+id+"?did=theirs")
 	case do == "drop":
 		s.discardDraft(r.Context(), user, v.Form.ID)
-		s.redirect(rw, r, "/write/posts?did=dropped&done="+id)
-		return true
+		return true, s.redirect(rw, r, "/write/posts?did=dropped&done="+id)
 	default:
-		return false
+		return false, nil
 	}
-	s.showWrite(rw, r, user, status, *v)
-	return true
+	return true, s.showWrite(rw, r, user, status, *v)
 }
 
 // redirect ends a request that has changed data with the page that shows the result. The script
 // receives the path in JSON and navigates itself; a redirect would load that page twice.
-func (s *Pages) redirect(rw http.ResponseWriter, r *http.Request, path string) {
+func (s *Pages) redirect(rw http.ResponseWriter, r *http.Request, path string) error {
 	if r.Header.Get("Accept") == "application/json" {
 		sendAnswer(rw, http.StatusOK, editorResponse{OK: true, Path: path})
-		return
+		return nil
 	}
-	http.Redirect(rw, r, path, http.StatusSeeOther)
+	return shell.Redirect(rw, r, path)
 }
 
 // publish handles the buttons that change the published post.
@@ -201,10 +188,8 @@ func (s *Pages) discardDraft(ctx context.Context, user string, id int64) {
 
 // showSaveError shows the form again with the error. After a conflict, the page shows both
 // versions.
-func (s *Pages) showSaveError(rw http.ResponseWriter, r *http.Request, user string, v writeView, err error) {
-	status, _ := shell.StatusOf(err)
-	s.LogFailure(r, err, status)
-	shell.SetRetryAfter(rw, err)
+func (s *Pages) showSaveError(rw http.ResponseWriter, r *http.Request, user string, v writeView, err error) error {
+	status := s.Refused(rw, r, err)
 	text := shell.Reason(err)
 	switch code := fault.CodeOf(err); {
 	case (code == fault.Conflict || code == fault.Gone || code == fault.NotFound) && v.Form.ID != 0 && s.loadOtherVersion(r.Context(), user, &v):
@@ -216,7 +201,7 @@ func (s *Pages) showSaveError(rw http.ResponseWriter, r *http.Request, user stri
 	default:
 		v.Wrong.All = text
 	}
-	s.showWrite(rw, r, user, status, v)
+	return s.showWrite(rw, r, user, status, v)
 }
 
 // loadOtherVersion puts the version saved elsewhere next to the form, if there is one. The next
@@ -307,24 +292,20 @@ func (s *Pages) checkForm(ctx context.Context, user string, v *writeView) error 
 
 // signedOut handles a form whose session has ended. The page keeps all values and has a form to
 // sign in. If the request has a name or a password, signedOut tries to sign the user in.
-func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, got *sent) {
+func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, got *sent) error {
 	name, password := shell.CleanText(strings.TrimSpace(got.fields.Get("name")), 64), got.fields.Get("password")
 	if name == "" && password == "" {
 		v.Again = &signInAgain{Name: v.Form.Writer}
-		s.showWrite(rw, r, "", http.StatusUnauthorized, v)
-		return
+		return s.showWrite(rw, r, "", http.StatusUnauthorized, v)
 	}
 	user, err := s.Accounts.Check(r.Context(), name, password, s.CallerOf(r))
 	if err == nil {
 		err = s.SignIn(rw, r, user)
 	}
 	if err != nil {
-		status, _ := shell.StatusOf(err)
-		s.LogFailure(r, err, status)
-		shell.SetRetryAfter(rw, err)
+		status := s.Refused(rw, r, err)
 		v.Again = &signInAgain{Name: name, Wrong: shell.Reason(err)}
-		s.showWrite(rw, r, "", status, v)
-		return
+		return s.showWrite(rw, r, "", status, v)
 	}
 	if v.Form.Writer != user.Name {
 		v.Form.ID, v.Form.Base, v.Form.Copy, v.Form.CopyBase, v.Form.Writer = 0, 0, 0, 0, user.Name
@@ -333,5 +314,5 @@ func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, 
 		v.State = post.State
 	}
 	v.Message = "You are signed in again, and your text is complete."
-	s.showWrite(rw, r, user.Name, http.StatusOK, v)
+	return s.showWrite(rw, r, user.Name, http.StatusOK, v)
 }

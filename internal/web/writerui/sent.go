@@ -19,11 +19,6 @@ type Sent interface {
 	Again(ctx context.Context, user string, post int64) (int, error)
 }
 
-// Mentions stores the settings of authors about webmentions; author.MentionSettings implements it.
-type Mentions interface {
-	SetMentions(ctx context.Context, user string, m author.Mentions) error
-}
-
 // sentGroup contains the webmentions of one post.
 type sentGroup struct {
 	ID         int64

@@ -35,15 +35,14 @@ type versionRow struct {
 type versionPages struct{ *Pages }
 
 // page lists the earlier versions of a post.
-func (s versionPages) page(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s versionPages) page(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	post, ok := s.ownPost(rw, r, session)
 	if !ok {
-		return
+		return nil
 	}
 	all, err := s.Versions.List(r.Context(), session.User, post.ID)
 	if err != nil {
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	v := versionsView{View: s.NewView(r, "Earlier versions"), ID: post.ID, Base: post.Revision, Words: wordsOfPost(post)}
 	after := textOf(&post.Content)
@@ -56,7 +55,7 @@ func (s versionPages) page(rw http.ResponseWriter, r *http.Request, session acco
 			Length: locale.Quantity(len(strings.Fields(text)), "word", "words").In(v.Lang)})
 		after = text
 	}
-	s.Render(rw, r, http.StatusOK, "writeversions", v)
+	return s.Render(rw, r, http.StatusOK, "writeversions", v)
 }
 
 // versionWords names the state of a version.
@@ -75,15 +74,14 @@ func versionWords(state author.State) string {
 }
 
 // restore restores an earlier version.
-func (s versionPages) restore(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s versionPages) restore(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	got, post, ok := s.onPost(rw, r, session)
 	if !ok {
-		return
+		return nil
 	}
 	n, err := strconv.ParseInt(r.PathValue("n"), 10, 64)
 	if err != nil || n <= 0 {
-		s.NotFound(rw, r)
-		return
+		return s.NotFound(rw, r)
 	}
 	base, err := strconv.ParseInt(got.fields.Get("base"), 10, 64)
 	if err != nil || base < 0 {
@@ -91,15 +89,13 @@ func (s versionPages) restore(rw http.ResponseWriter, r *http.Request, session a
 	}
 	if _, err = s.Versions.Restore(r.Context(), session.User, post.ID, n, base, "write"); err != nil {
 		if fault.CodeOf(err) == fault.NotFound {
-			s.NotFound(rw, r)
-			return
+			return s.NotFound(rw, r)
 		}
-		s.Fail(rw, r, err)
-		return
+		return err
 	}
 	did := "restored"
 	if post.State.HasReaders() || post.State == author.Scheduled {
 		did = "restored-change"
 	}
-	s.redirect(rw, r, "/write/"+strconv.FormatInt(post.ID, 10)+"?did="+did)
+	return s.redirect(rw, r, "/write/"+strconv.FormatInt(post.ID, 10)+"?did="+did)
 }

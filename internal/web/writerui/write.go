@@ -170,7 +170,7 @@ func (v writeView) Changes() []change {
 }
 
 // writePage shows the form for a new post. The query can supply values.
-func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	v := writeView{Form: s.newPostForm(session.User)}
 	q := r.URL.Query()
 	if id, err := strconv.ParseInt(q.Get("reply"), 10, 64); err == nil {
@@ -180,8 +180,7 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 			v.Form.Reply, err = s.ReplyTo(r.Context(), session.User, id)
 		}
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 	}
 	if to := q.Get("reply"); shell.IsWebURL(to) {
@@ -201,7 +200,7 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
 		v.Undo, v.Message, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r), s.Locale(r))
 	}
-	s.showWrite(rw, r, session.User, http.StatusOK, v)
+	return s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
 
 // maxSharedText is the maximum length of a text in the URL of the form, in bytes.
@@ -218,14 +217,13 @@ func (s *Pages) newPostForm(user string) postForm {
 }
 
 // editPage shows a post in the form.
-func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session account.Session) error {
 	post, ok := s.ownPost(rw, r, session)
 	if !ok {
-		return
+		return nil
 	}
 	if of := author.EditedPost(post); of != 0 && post.State == author.Draft {
-		http.Redirect(rw, r, "/write/"+strconv.FormatInt(of, 10), http.StatusSeeOther)
-		return
+		return shell.Redirect(rw, r, "/write/"+strconv.FormatInt(of, 10))
 	}
 	zone := shell.TimeZone(r)
 	v := writeView{State: post.State, Form: postFormOf(post, zone)}
@@ -241,7 +239,7 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 	if v.Undo, _, _ = s.undoOf(r.Context(), session.User, post.ID, "", zone, s.Locale(r)); post.State == author.Deleted && v.Undo == nil {
 		v.Message = "This post is deleted. Save it as a draft or publish it to restore it."
 	}
-	s.showWrite(rw, r, session.User, http.StatusOK, v)
+	return s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
 
 // showEditDraft puts unpublished changes of a post into the form.
@@ -279,7 +277,7 @@ func (s *Pages) ownPost(rw http.ResponseWriter, r *http.Request, session account
 }
 
 // showWrite adds the common data of the page to v.
-func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, status int, v writeView) {
+func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, status int, v writeView) error {
 	name := "Write"
 	if v.Form.ID != 0 {
 		name = "Edit a post"
@@ -300,8 +298,7 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 	if user != "" { // unknown clients get no rendering
 		var err error
 		if v.Rules, err = s.Posts.Composer(r.Context(), user); err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		// The page shows errors next to their fields.
 		v.Measure, v.HTML, _ = s.measureAndPreview(r.Context(), &v.Form, user, v.Looked)
@@ -309,13 +306,11 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 	if user != "" && v.Again == nil {
 		var err error
 		if v.Known, err = s.Posts.Counts(r.Context(), user, author.ByCategory, "", 200); err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		profile, err := s.Posts.Writer(r.Context(), user)
 		if err != nil {
-			s.Fail(rw, r, err)
-			return
+			return err
 		}
 		v.Audience = audienceOf(profile, &v.Form, v.Wrong.Audience)
 	}
@@ -323,7 +318,7 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 		v.State = author.Published
 	}
 	s.AllowMedia(rw) // the preview can show images and play media
-	s.Render(rw, r, status, "write", v)
+	return s.Render(rw, r, status, "write", v)
 }
 
 // other prepares a version that was saved elsewhere for the page.

@@ -77,9 +77,7 @@ func (s *Pages) forScript(do func(http.ResponseWriter, *http.Request, string) (e
 			if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 				return
 			}
-			status, _ = shell.StatusOf(err)
-			s.LogFailure(r, err, status)
-			shell.SetRetryAfter(rw, err)
+			status = s.Refused(rw, r, err)
 			a.Error = s.Locale(r).Fault(shell.Reason(err))
 			if a.Login != "" {
 				status = http.StatusUnauthorized

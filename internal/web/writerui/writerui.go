@@ -8,19 +8,20 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
+	"cloudburst/internal/author/version"
 	"cloudburst/internal/web/content"
 )
 
 // Options configure the pages for writing. Posts and Accounts must be set.
 type Options struct {
 	Posts    Posts
-	Versions Versions
-	Rules    Rules
+	Versions version.Versions
+	Rules    author.RuleSettings
 	Files    Files // files of posts; nil: this server hosts no files
 	Accounts Passwords
-	Replies  Replies  // replies from other sites; nil: the server receives no replies
-	Sent     Sent     // webmentions of posts; set if Replies is set
-	Mentions Mentions // settings of authors about webmentions; set if Replies is set
+	Replies  Replies                // replies from other sites; nil: the server receives no replies
+	Sent     Sent                   // webmentions of posts; set if Replies is set
+	Mentions author.MentionSettings // settings of authors about webmentions; set if Replies is set
 	// MentionsOff has the settings that the operator has turned off for all authors.
 	MentionsOff author.Mentions
 	// Card reads the preview of the page at a URL. The messages of its faults are for users. Nil:
