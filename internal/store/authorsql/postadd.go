@@ -33,11 +33,11 @@ func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, po
 		if err != nil {
 			return 0, err
 		}
-		rows, err := unknownPosts(ctx, c, w.User, packed)
+		rows, err := s.unknownPosts(ctx, c, w.User, packed)
 		if err != nil || len(rows) == 0 {
 			return 0, err
 		}
-		slugs := &slugs{c: c, user: w.User, next: map[string]int{}}
+		slugs := &slugs{store: s, c: c, user: w.User, next: map[string]int{}}
 		if err := slugs.load(ctx, rows); err != nil {
 			return 0, err
 		}
@@ -88,12 +88,12 @@ func addPosts(ctx context.Context, c sqldb.Conn, w *writerRow, now time.Time, ro
 
 // unknownPosts returns the posts whose GUID neither the user's posts nor an earlier post in the
 // list has.
-func unknownPosts(ctx context.Context, c sqldb.Conn, user string, posts []postRow) ([]postRow, error) {
+func (s *postStore) unknownPosts(ctx context.Context, c sqldb.Conn, user string, posts []postRow) ([]postRow, error) {
 	guids := make([]string, len(posts))
 	for i := range posts {
 		guids[i] = posts[i].GUID
 	}
-	known, err := knownTexts(ctx, c, "guid", user, guids)
+	known, err := s.known(ctx, c, "guid", user, guids)
 	var unknown []postRow
 	for _, r := range posts {
 		if r.GUID != "" && known[r.GUID] {
@@ -112,7 +112,7 @@ func (s *postStore) KnownGUIDs(ctx context.Context, user string, guids []string)
 		clean[i] = sqldb.Clean(guid)
 	}
 	known, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[string]bool, error) {
-		return knownTexts(ctx, c, "guid", sqldb.Clean(user), clean)
+		return s.known(ctx, c, "guid", sqldb.Clean(user), clean)
 	})
 	for i, guid := range guids {
 		if known[clean[i]] {
@@ -122,7 +122,7 @@ func (s *postStore) KnownGUIDs(ctx context.Context, user string, guids []string)
 	return known, err
 }
 
-// knownBatch is the number of texts that one statement of knownTexts looks up.
+// knownBatch is the number of texts that one statement of known looks up in SQLite.
 const knownBatch = 50
 
 var inKnown = func() string {
@@ -133,24 +133,32 @@ var inKnown = func() string {
 	return strings.Join(marks, ", ")
 }()
 
-// knownTexts returns those of the texts that posts of the user have in a column. It looks up many texts
-// at once, because SQLite runs a bulk statement once for each row.
-func knownTexts(ctx context.Context, c sqldb.Conn, column, user string, texts []string) (map[string]bool, error) {
+// known returns those of the texts that posts of the user have in a column. In SQLite, which runs a
+// bulk statement once for each row, one statement looks up many texts. For such a statement PostgreSQL
+// can read all posts of the user.
+func (s *postStore) known(ctx context.Context, c sqldb.Conn, column, user string, texts []string) (map[string]bool, error) {
 	known, sought := map[string]bool{}, slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return t == "" })
 	slices.Sort(sought)
-	for some := range slices.Chunk(slices.Compact(sought), knownBatch) {
+	sought = slices.Compact(sought)
+	add := func(rows *sql.Rows) error {
+		var t string
+		err := rows.Scan(&t)
+		known[t] = true
+		return err
+	}
+	if s.db.Shared {
+		rows := make([][]any, len(sought))
+		for i, t := range sought {
+			rows[i] = []any{user, t}
+		}
+		return known, c.BulkQuery(ctx, `rows(owner t, sought t) SELECT p.`+column+` FROM post AS p {AND ROWS} WHERE p.owner = :owner AND p.`+column+` = :sought AND p.`+column+` <> ''`, add, rows)
+	}
+	for some := range slices.Chunk(sought, knownBatch) {
 		args := []any{user}
 		for i := range knownBatch {
 			args = append(args, some[min(i, len(some)-1)])
 		}
-		err := c.Query(ctx, `SELECT p.`+column+` FROM post AS p WHERE p.owner = $1 AND p.`+column+` IN (`+inKnown+`) AND p.`+column+` <> ''`,
-			func(rows *sql.Rows) error {
-				var t string
-				err := rows.Scan(&t)
-				known[t] = true
-				return err
-			}, args...)
-		if err != nil {
+		if err := c.Query(ctx, `SELECT p.`+column+` FROM post AS p WHERE p.owner = $1 AND p.`+column+` IN (`+inKnown+`) AND p.`+column+` <> ''`, add, args...); err != nil {
 			return known, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 // slugs finds free slugs for many new posts of one user.
 type slugs struct {
+	store *postStore
 	c     sqldb.Conn
 	user  string
 	taken map[string]bool
@@ -22,7 +23,7 @@ func (s *slugs) load(ctx context.Context, posts []postRow) error {
 		wishes[i] = posts[i].Slug
 	}
 	var err error
-	s.taken, err = knownTexts(ctx, s.c, "slug", s.user, wishes)
+	s.taken, err = s.store.known(ctx, s.c, "slug", s.user, wishes)
 	return err
 }
 

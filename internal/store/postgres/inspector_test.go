@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"flag"
+	"strings"
 	"sync"
 	"testing"
 
@@ -77,8 +79,9 @@ func (i *inspector) report(t *testing.T) {
 	for _, problem := range sorted(i.problems) {
 		t.Error(problem)
 	}
+	some := strings.Contains(flag.Lookup("test.run").Value.String(), "/") // a run of some groups needs some exceptions
 	for _, e := range readsOfAllTopics {
-		if !i.used[e.why] {
+		if !some && !i.used[e.why] {
 			t.Errorf("no statement needs the exception for %q: delete it", e.why)
 		}
 	}
