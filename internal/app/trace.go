@@ -34,8 +34,8 @@ func (a *App) newTracer(fetcher *hubhttp.Fetcher, notifier *hubhttp.Notifier) {
 		return
 	}
 	fetcher.Trace = func(ctx context.Context, url string) string { return a.tracer.Fetching(ctx, text.Hostname(url)) }
-	notifier.Trace = func(topic hub.Topic, callback string) string {
-		return a.tracer.Notifying(&topic, text.Hostname(callback))
+	notifier.Trace = func(topic *hub.Topic, callback string) string {
+		return a.tracer.Notifying(topic, text.Hostname(callback))
 	}
 }
 

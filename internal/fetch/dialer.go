@@ -45,9 +45,17 @@ func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) 
 		// a machine share its 28,000 ports, and the kernel takes long to find a free one.
 		return d.net.DialContext(deadlineContext{ctx, deadline}, "tcp", t.address())
 	}
+	return d.dialName(ctx, t.address(), deadline)
+}
+
+// dialName connects to a host whose name must be resolved. It is a function of its own, because the
+// copy of the dialer would enlarge the stack of each dial.
+//
+//go:noinline
+func (d *dialer) dialName(ctx context.Context, address string, deadline time.Time) (net.Conn, error) {
 	n := d.net
 	n.Deadline = deadline
-	return n.DialContext(ctx, "tcp", t.address())
+	return n.DialContext(ctx, "tcp", address)
 }
 
 // deadlineContext reports a deadline but does not enforce it. To connect to an IP address that is

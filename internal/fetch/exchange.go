@@ -32,7 +32,7 @@ type exchange struct {
 }
 
 // sendTo sends a message to t. It uses an idle connection if there is one.
-func (s *Sender) sendTo(ctx context.Context, m *Message, t *target) Reply {
+func (s *Sender) sendTo(ctx context.Context, m *Message, t *target, r *Reply) {
 	x := s.bufs.Get().(*exchange)
 	defer s.bufs.Put(x)
 	at := origin{t.host, t.port, t.https}
@@ -40,24 +40,21 @@ func (s *Sender) sendTo(ctx context.Context, m *Message, t *target) Reply {
 	if c := s.idle.get(at, start); c != nil {
 		c.SetDeadline(s.deadline(ctx, start))
 		if c.usable() {
-			r, stale := s.exchange(ctx, x, c, m, t, start)
-			if !stale {
-				return r
+			if stale := s.exchange(ctx, x, c, m, t, start, r); !stale {
+				return
 			}
-			start = time.Now()
+			*r, start = Reply{}, time.Now()
 		} else {
 			c.Close()
 		}
 	}
+	r.Dialled = true
 	c, err := s.connect(ctx, t, start)
 	if err != nil {
-		r := s.failed(ctx, m, err)
-		r.Dialled, r.Took = true, time.Since(start)
-		return r
+		r.fail(ctx, m, err, time.Since(start))
+		return
 	}
-	r, _ := s.exchange(ctx, x, newConn(c, at), m, t, start)
-	r.Dialled = true
-	return r
+	s.exchange(ctx, x, newConn(c, at), m, t, start, r)
 }
 
 // spec:cloudburst#callback-timeout-start
@@ -98,7 +95,7 @@ func (s *Sender) connect(ctx context.Context, t *target, start time.Time) (net.C
 // exchange sends m over c and reads the response. It closes c or returns it to the pool. stale
 // reports that the peer closed c without a response and so soon after the write that the request
 // may be sent again on a new connection.
-func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message, t *target, start time.Time) (r Reply, stale bool) {
+func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message, t *target, start time.Time, r *Reply) (stale bool) {
 	stop := func() bool { return true }
 	if ctx.Done() != nil {
 		stop = context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
@@ -111,7 +108,8 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 	}()
 	wrote := x.write(c, m, t, s.opts.UserAgent)
 	if wrote != nil && isTimeout(wrote) {
-		return s.timeoutReply(ctx, m, wrote, start), false
+		r.fail(ctx, m, wrote, time.Since(start))
+		return false
 	}
 	// Read even after a write error, because a peer may respond and close before it has read the
 	// whole request.
@@ -123,12 +121,11 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 			err = wrote
 		}
 		stale = x.in.w == 0 && x.in.total == 0 && took < staleWithin && closed(err) && ctx.Err() == nil
-		r = s.failed(ctx, m, err)
-		r.Took = took
-		return r, stale
+		r.fail(ctx, m, err, took)
+		return stale
 	}
-	r = Reply{Status: a.status, ContentType: a.contentType, RetryAfter: a.retryAfter, Location: a.location, Took: took}
-	whole := x.readBody(ctx, c, &a, m, &r)
+	r.Status, r.ContentType, r.RetryAfter, r.Location, r.Took = a.status, a.contentType, a.retryAfter, a.location, took
+	whole := x.readBody(ctx, c, &a, m, r)
 	keep = whole && !a.close && wrote == nil
 	if keep {
 		if keep = stop(); keep {
@@ -136,14 +133,7 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 			s.idle.put(c, time.Now(), a.idle-min(time.Second, a.idle/4))
 		}
 	}
-	return r, false
-}
-
-// timeoutReply returns the reply after a timeout.
-func (s *Sender) timeoutReply(ctx context.Context, m *Message, err error, start time.Time) Reply {
-	r := s.failed(ctx, m, err)
-	r.Took = time.Since(start)
-	return r
+	return false
 }
 
 // readBody reads the wanted part of the body. It reads an unwanted body only so that the connection

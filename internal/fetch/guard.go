@@ -221,8 +221,8 @@ func (g *Guard) checkTarget(t *target) error {
 	if refusedPort(t.port) {
 		return badURL("names port %d, which belongs to another service than the web", t.port)
 	}
-	if raw := t.plain(); g.Blocks != nil && g.Blocks.BlocksURL(raw) {
-		return fail(Refused, fmt.Errorf("%s is %w", raw, ErrBlocked))
+	if g.Blocks != nil && g.Blocks.BlocksURL(t.plain()) {
+		return fail(Refused, fmt.Errorf("%s is %w", t.plain(), ErrBlocked))
 	}
 	if t.ip.IsValid() {
 		return g.CheckAddr(netip.AddrPortFrom(t.ip, t.port))

@@ -312,3 +312,39 @@ func FuzzSplitURL(f *testing.F) {
 		g.checkTarget(&u)
 	})
 }
+
+// noBlocks blocks nothing.
+type noBlocks struct{}
+
+func (noBlocks) BlocksURL(string) bool      { return false }
+func (noBlocks) BlocksAddr(netip.Addr) bool { return false }
+
+func TestPlainURLLeavesOutUserAndFragment(t *testing.T) {
+	for raw, want := range map[string]string{
+		"http://a.example/x?y":          "http://a.example/x?y",
+		"https://a.example:8443":        "https://a.example:8443",
+		"http://a.example/x#y":          "http://a.example/x",
+		"http://a@a":                    "http://a",
+		"http://me:pw@a.example/x":      "http://a.example/x",
+		"HTTP://a.example/x":            "http://a.example/x",
+		"http://a.example:/x":           "http://a.example/x",
+		"https://b\u00fccher.example/x": "https://xn--bcher-kva.example/x",
+	} {
+		u, err := splitURL(raw)
+		if got := u.plain(); err != nil || got != want {
+			t.Errorf("%s: %q (%v), want %q", raw, got, err, want)
+		}
+	}
+}
+
+func TestCheckOfURLAllocatesNothing(t *testing.T) {
+	g := loopback()
+	g.Blocks = noBlocks{}
+	if n := testing.AllocsPerRun(100, func() {
+		if err := g.CheckURL("http://127.0.0.1:8080/notify?x=y"); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}

@@ -72,9 +72,9 @@ const suspendSlack = 2 * time.Second
 // Send sends m and waits for the response. The timeout starts at the dial, or at the write on a
 // reused connection; waiting for a slot does not count. If ctx is cancelled, Send returns at once
 // with NotTried. If the deadline of ctx passes, Send returns a timeout.
-func (s *Sender) Send(ctx context.Context, m *Message) Reply {
+func (s *Sender) Send(ctx context.Context, m *Message) (r Reply) {
 	start := time.Now()
-	r := s.send(ctx, m)
+	s.send(ctx, m, &r)
 	if r.Timeout && r.Took > s.opts.Timeout+suspendSlack {
 		r.NotTried, r.Timeout = true, false // this process was suspended, and the peer may have responded
 	}
@@ -84,7 +84,9 @@ func (s *Sender) Send(ctx context.Context, m *Message) Reply {
 	return r
 }
 
-func (s *Sender) send(ctx context.Context, m *Message) Reply {
+// send fills in r. The functions below Send share one Reply, because copies would enlarge the stack of
+// each worker.
+func (s *Sender) send(ctx context.Context, m *Message, r *Reply) {
 	t, err := splitURL(m.URL)
 	if err == nil {
 		err = s.opts.Guard.checkTarget(&t)
@@ -96,13 +98,15 @@ func (s *Sender) send(ctx context.Context, m *Message) Reply {
 		err = m.check()
 	}
 	if err != nil {
-		return Reply{Err: withURL(err, m.URL)}
+		r.Err = withURL(err, m.URL)
+		return
 	}
 	if err := s.acquireSlot(ctx); err != nil {
-		return Reply{NotTried: true, Err: withURL(fail(Ours, err), m.URL)}
+		r.NotTried, r.Err = true, withURL(fail(Ours, err), m.URL)
+		return
 	}
 	defer func() { <-s.slots }()
-	return s.sendTo(ctx, m, &t)
+	s.sendTo(ctx, m, &t, r)
 }
 
 // acquireSlot waits for one of MaxConns slots.
@@ -137,10 +141,10 @@ func (s *Sender) CloseIdle() { s.idle.shed(1 << 30) }
 // use.
 func (s *Sender) Close() { s.idle.close() }
 
-// failed converts a network error to a Reply.
-func (s *Sender) failed(ctx context.Context, m *Message, err error) Reply {
+// fail sets r to a network error.
+func (r *Reply) fail(ctx context.Context, m *Message, err error, took time.Duration) {
 	e := classify(ctx, err)
-	return Reply{Err: withURL(e, m.URL), NotTried: e.Kind == Ours, Timeout: e.Kind == TimedOut}
+	r.Err, r.NotTried, r.Timeout, r.Took = withURL(e, m.URL), e.Kind == Ours, e.Kind == TimedOut, took
 }
 
 // sleep waits for d, or until ctx is done.

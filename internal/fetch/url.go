@@ -15,6 +15,7 @@ const maxURL = 8 << 10 // in bytes; longer URLs do not occur in practice
 // target is a parsed URL. All strings are substrings of the URL, except that the host may have been
 // converted.
 type target struct {
+	raw   string // the URL
 	https bool
 	user  bool
 	host  string     // host for the dial: lowercase ASCII; an IPv6 address has no brackets
@@ -24,18 +25,25 @@ type target struct {
 	ip    netip.Addr // set if the host is an address
 }
 
-// plain returns the URL without user name and password.
+// plain returns the URL without user name, password and fragment. It allocates only if that is not the
+// beginning of the URL as it was written.
 func (t *target) plain() string {
+	scheme := "http://"
 	if t.https {
-		return "https://" + t.shown + t.path
+		scheme = "https://"
 	}
-	return "http://" + t.shown + t.path
+	if rest, ok := strings.CutPrefix(t.raw, scheme); ok {
+		if rest, ok = strings.CutPrefix(rest, t.shown); ok && strings.HasPrefix(rest, t.path) {
+			return t.raw[:len(scheme)+len(t.shown)+len(t.path)]
+		}
+	}
+	return scheme + t.shown + t.path
 }
 
 // splitURL parses an absolute http or https URL strictly. It rejects URLs that different programs
 // could interpret differently.
 func splitURL(raw string) (target, error) {
-	var t target
+	t := target{raw: raw}
 	if len(raw) > maxURL {
 		return t, badURL("is longer than %d bytes", maxURL)
 	}

@@ -191,7 +191,7 @@ func (h checker) outcome(t Topic, got answer, failed error, r *round, begun time
 		applyAnswer(&c, t, got, r)
 		e.Text = fmt.Sprintf("Not changed since %s (version %d).", t.ChangedAt.Format("15:04:05 on 2 January"), t.Version)
 		if got.NotModified {
-			e.Text = "Not modified, says its server. " + e.Text
+			e.Text = fmt.Sprintf("Not modified, says its server. %s", e.Text)
 		}
 	default:
 		c.Changed = true
@@ -210,7 +210,7 @@ func (h checker) outcome(t Topic, got answer, failed error, r *round, begun time
 	if c.Changed {
 		h.describe(&c, t, got.Fetched, pings, listed)
 		if t.KeepContent && c.Body == nil {
-			e.Text += fmt.Sprintf(" WebSub subscribers are not notified: at most %s are delivered to them.", bytesOf(h.Options.MaxContent))
+			e.Text = fmt.Sprintf("%s WebSub subscribers are not notified: at most %s are delivered to them.", e.Text, bytesOf(h.Options.MaxContent))
 		}
 	}
 	for _, p := range pings {

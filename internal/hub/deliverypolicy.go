@@ -25,13 +25,13 @@ const (
 // send sends one delivery.
 func (h delivering) send(d *delivery) Reply {
 	if d.sub.Protocol != WebSub {
-		return h.Notify.Notify(h.work, d.sub, *d.topic, nil, d.hops)
+		return h.Notify.Notify(h.work, &d.sub, d.topic, nil, d.hops)
 	}
 	// spec:websub-2018#delivery-full-content
 	held := d.held
 	if !held.Share() {
 		var err error
-		held, err = h.contents.Acquire(h.work, d.topic.ID, d.topic.Version, h.contentSize(*d.topic), false)
+		held, err = h.contents.Acquire(h.work, d.topic.ID, d.topic.Version, h.contentSize(d.topic), false)
 		if errors.Is(err, content.ErrFull) {
 			return Reply{NotTried: true, RetryAfter: h.spread(memoryRetryAfter), Text: "There is no room in memory for the content now."}
 		}
@@ -46,7 +46,7 @@ func (h delivering) send(d *delivery) Reply {
 	if held.Content.Version > d.topic.Version && !d.upgrade(held.Content) {
 		return Reply{NotTried: true, Text: "It has changed again."}
 	}
-	return h.Notify.Notify(h.work, d.sub, *d.topic, held.Content, d.hops)
+	return h.Notify.Notify(h.work, &d.sub, d.topic, held.Content, d.hops)
 }
 
 // upgrade turns d into a delivery of the newer content c, so that d's own version is not sent as
@@ -63,7 +63,7 @@ func (d *delivery) upgrade(c *Content) bool {
 }
 
 // contentSize returns the expected size of the stored content of t.
-func (h delivering) contentSize(t Topic) int64 {
+func (h delivering) contentSize(t *Topic) int64 {
 	if t.Size > h.Options.MaxContent {
 		return 0 // the content is not stored
 	}
@@ -101,7 +101,7 @@ func (run *shardRun) pin(ctx context.Context) bool {
 // each WebSub delivery acquires the content separately, and deliveries of other protocols proceed.
 func (h delivering) holdContent(ctx context.Context, t Topic) *content.Held {
 	for range contentTries {
-		held, err := h.contents.Acquire(ctx, t.ID, t.Version, h.contentSize(t), true)
+		held, err := h.contents.Acquire(ctx, t.ID, t.Version, h.contentSize(&t), true)
 		if err == nil {
 			return held
 		}

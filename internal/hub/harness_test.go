@@ -145,7 +145,7 @@ func (h *harness) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	return hub.Fetched{Hash: sum[:], Body: []byte(body), ETag: etag, ContentType: kind, URL: f.URL, SentAt: sent, About: func() hub.About { return about }}, nil
 }
 
-func (h *harness) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) hub.Reply {
+func (h *harness) Notify(ctx context.Context, sub *hub.Subscription, topic *hub.Topic, content *hub.Content, hops int) hub.Reply {
 	bytes := ""
 	if content != nil {
 		bytes = content.Type + "|" + string(content.Body)

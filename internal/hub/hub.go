@@ -62,8 +62,8 @@ type Notifier interface {
 	// Notify notifies sub of a change of topic. content is the body for a WebSub subscriber and nil
 	// for all others. The timer starts when the connection is dialled. A failure of this program
 	// does not count as a failure of the subscriber: if the request could not be tried,
-	// Reply.NotTried is set.
-	Notify(ctx context.Context, sub Subscription, topic Topic, content *Content, hops int) Reply
+	// Reply.NotTried is set. Notify must not change sub and topic.
+	Notify(ctx context.Context, sub *Subscription, topic *Topic, content *Content, hops int) Reply
 }
 
 // Reply is the outcome of one notification.

@@ -265,7 +265,7 @@ func (h requesting) verifySubscribe(ctx context.Context, in Intent, endRead func
 		denied := in
 		denied.Mode, denied.Secret, denied.Reason = ModeDenied, "", fault.Message(err)
 		denied.Tries, denied.DueAt = 0, h.now()
-		e := eventOf(in, event.KindRegister, "Denied: "+denied.Reason)
+		e := eventOf(in, event.KindRegister, fmt.Sprintf("Denied: %s", denied.Reason))
 		e.OK = false
 		return IntentResult{Intent: in, Again: &denied, Events: []event.Event{e}}
 	}
@@ -328,7 +328,7 @@ func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, f
 		return x, true, h.retryLater(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
 	}
 	h.countUnconfirmed(in)
-	e := eventOf(in, event.KindVerify, "Not confirmed, so nothing was changed: "+fault.Message(err))
+	e := eventOf(in, event.KindVerify, fmt.Sprintf("Not confirmed, so nothing was changed: %s", fault.Message(err)))
 	e.OK, e.Took, e.Detail = false, h.now().Sub(in.At), detail(x)
 	return x, true, IntentResult{Intent: in, Events: []event.Event{e}}
 }
@@ -394,7 +394,7 @@ func (h requesting) sendDenial(ctx context.Context, in Intent) IntentResult {
 	e := eventOf(in, event.KindVerify, "The callback was notified that its subscription is denied.")
 	e.Detail = detail(x)
 	if err != nil {
-		e.OK, e.Text = false, "The callback could not be notified that its subscription is denied: "+fault.Message(err)
+		e.OK, e.Text = false, fmt.Sprintf("The callback could not be notified that its subscription is denied: %s", fault.Message(err))
 	}
 	return IntentResult{Intent: in, Events: []event.Event{e}}
 }

@@ -63,7 +63,7 @@ func (run *shardRun) summary() event.Event {
 	}
 	switch {
 	case run.ended == 1:
-		e.Text = e.Text[:len(e.Text)-1] + "; 1 subscription has ended."
+		e.Text = fmt.Sprintf("%s; 1 subscription has ended.", e.Text[:len(e.Text)-1])
 	case run.ended > 1:
 		e.Text = fmt.Sprintf("%s; %d subscriptions have ended.", e.Text[:len(e.Text)-1], run.ended)
 	}

@@ -65,7 +65,7 @@ type guardedNotifier struct {
 	log *slog.Logger
 }
 
-func (g guardedNotifier) Notify(ctx context.Context, sub Subscription, topic Topic, content *Content, hops int) (r Reply) {
+func (g guardedNotifier) Notify(ctx context.Context, sub *Subscription, topic *Topic, content *Content, hops int) (r Reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			_ = caught(g.log, "notify", sub.Callback, p) // a local failure, which is not reported as the subscriber's

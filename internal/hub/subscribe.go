@@ -83,7 +83,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 			if h.private(feed) || fault.CodeOf(err) == fault.TooMany { // refusals because of a rate limit are not logged, because they could fill the log
 				continue
 			}
-			e.OK, e.Text = false, "Not registered: "+fault.Message(err)
+			e.OK, e.Text = false, fmt.Sprintf("Not registered: %s", fault.Message(err))
 		} else {
 			if len(out.Accepted) == 0 {
 				out.About = abouts[feed]
@@ -365,7 +365,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	for _, f := range feeds {
 		if err := refused[f]; err != nil {
 			out.Refused = append(out.Refused, Refusal{f, fault.Message(err)})
-			h.LogRejected(ctx, Rejection{Kind: event.KindCancel, Topic: f, Text: "Not cancelled: " + fault.Message(err), Via: r.Via, Source: r.Source})
+			h.LogRejected(ctx, Rejection{Kind: event.KindCancel, Topic: f, Text: fmt.Sprintf("Not cancelled: %s", fault.Message(err)), Via: r.Via, Source: r.Source})
 			continue
 		}
 		out.Accepted = append(out.Accepted, f)

@@ -118,7 +118,7 @@ type observed struct {
 	starts        []time.Time
 }
 
-func (s *observed) Notify(_ context.Context, sub hub.Subscription, _ hub.Topic, _ *hub.Content, _ int) hub.Reply {
+func (s *observed) Notify(_ context.Context, sub *hub.Subscription, _ *hub.Topic, _ *hub.Content, _ int) hub.Reply {
 	begun := time.Now()
 	s.mu.Lock()
 	if s.begun.IsZero() {

@@ -79,14 +79,14 @@ func (n *node) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 }
 
 // Notify implements hub.Notifier.
-func (n *node) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, _ int) hub.Reply {
+func (n *node) Notify(ctx context.Context, sub *hub.Subscription, topic *hub.Topic, content *hub.Content, _ int) hub.Reply {
 	if !n.gate() || ctx.Err() != nil {
 		return hub.Reply{NotTried: true}
 	}
 	w := n.scenario
 	clock := n.clock.Now()
 	w.mu.Lock()
-	d := w.notified(n, sub, topic, content, clock)
+	d := w.notified(n, *sub, *topic, content, clock)
 	if d == nil {
 		w.mu.Unlock()
 		return hub.Reply{NotTried: true}

@@ -134,7 +134,7 @@ type originNotice struct {
 }
 
 // Notify implements hub.Notifier.
-func (w *originNetwork) Notify(_ context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, _ int) hub.Reply {
+func (w *originNetwork) Notify(_ context.Context, sub *hub.Subscription, topic *hub.Topic, _ *hub.Content, _ int) hub.Reply {
 	time.Sleep(time.Millisecond)
 	w.mu.Lock()
 	defer w.mu.Unlock()

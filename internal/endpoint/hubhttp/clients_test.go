@@ -145,7 +145,7 @@ func TestPythonCallbackIsVerifiedAndNotified(t *testing.T) {
 	} else {
 		notified(feed + "?challenge")
 	}
-	if r := (&Notifier{Sender: sender}).Notify(t.Context(), sub, topic(feed+"?a=1&b=<ü>"), nil, 0); !r.OK {
+	if r := (&Notifier{Sender: sender}).Notify(t.Context(), &sub, new(topic(feed+"?a=1&b=<ü>")), nil, 0); !r.OK {
 		t.Errorf("%+v", r)
 	}
 	notified(feed + "?a=1&b=<ü>")

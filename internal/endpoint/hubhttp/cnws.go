@@ -125,7 +125,7 @@ type cnwsEncoded struct {
 
 // encodeCNWS encodes a message for topic, or returns the cached message. A consent request for a
 // topic that has not changed yet contains the current time.
-func (n *Notifier) encodeCNWS(topic hub.Topic, hops int) (*cnwsEncoded, error) {
+func (n *Notifier) encodeCNWS(topic *hub.Topic, hops int) (*cnwsEncoded, error) {
 	title, text := cnwsTexts(topic.About)
 	slot := &n.cnws[uint64(topic.ID)%uint64(len(n.cnws))]
 	if e := slot.Load(); e != nil && e.feed == topic.URL && e.hops == hops && e.changed.Equal(topic.ChangedAt) && e.title == title && e.text == text {
@@ -143,7 +143,7 @@ func (n *Notifier) encodeCNWS(topic hub.Topic, hops int) (*cnwsEncoded, error) {
 }
 
 // spec:cnws-2003#notify
-func encodeCNWS(topic hub.Topic, hops int, now func() time.Time) (*cnwsEncoded, error) {
+func encodeCNWS(topic *hub.Topic, hops int, now func() time.Time) (*cnwsEncoded, error) {
 	title, text := cnwsTexts(topic.About)
 	change := cnws.Change{ResourceID: topic.URL, ChangeTime: topic.ChangedAt, Title: title, Description: text}
 	if change.ChangeTime.IsZero() {
@@ -175,7 +175,7 @@ func cnwsTexts(a hub.About) (title, text string) {
 
 // notifyCNWS notifies a CNWS subscriber. It does not follow redirects: the protocol has none, and
 // an HTTP error ends the subscription.
-func (n *Notifier) notifyCNWS(ctx context.Context, sub hub.Subscription, topic hub.Topic, hops int) hub.Reply {
+func (n *Notifier) notifyCNWS(ctx context.Context, sub *hub.Subscription, topic *hub.Topic, hops int) hub.Reply {
 	e, err := n.encodeCNWS(topic, hops)
 	if err != nil {
 		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}

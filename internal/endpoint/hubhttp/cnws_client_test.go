@@ -59,13 +59,13 @@ func TestPythonCNWSSubscriberIsNotified(t *testing.T) {
 	}
 	says(feed + "|Schöne <Dinge>|Fri, 16 Oct 2009 12:00:00 GMT")
 	n := &Notifier{Sender: sender}
-	if r := n.Notify(t.Context(), sub, to, nil, 0); !r.OK {
+	if r := n.Notify(t.Context(), &sub, &to, nil, 0); !r.OK {
 		t.Errorf("%+v", r)
 	}
 	says(feed + "|Schöne <Dinge>|Fri, 16 Oct 2009 12:00:00 GMT")
 	enough := changed(hub.About{})
 	enough.URL += "?enough"
-	if r := n.Notify(t.Context(), sub, enough, nil, 0); !r.Gone {
+	if r := n.Notify(t.Context(), &sub, &enough, nil, 0); !r.Gone {
 		t.Errorf("%+v", r)
 	}
 	says(feed + "?enough|-|Fri, 16 Oct 2009 12:00:00 GMT")

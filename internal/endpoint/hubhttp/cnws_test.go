@@ -187,7 +187,7 @@ func TestCNWSNotificationContainsTheChange(t *testing.T) {
 		{hub.About{}, "", ""},
 	} {
 		s := answering(fetch.Reply{Status: 200, Body: yes, Took: 7})
-		r := (&Notifier{Sender: s}).Notify(t.Context(), subscription(hub.CNWS), changed(c.about), nil, 1)
+		r := (&Notifier{Sender: s}).Notify(t.Context(), new(subscription(hub.CNWS)), new(changed(c.about)), nil, 1)
 		if d := cmp.Diff(hub.Reply{OK: true, Took: 7}, r); d != "" {
 			t.Error(d)
 		}
@@ -231,7 +231,7 @@ func TestCNWSSubscribersOfATopicReceiveTheSameMessage(t *testing.T) {
 		{first, 0, false, "One"}, {first, 0, true, "One"}, {first, 1, false, "One"}, {later, 1, false, "12:01:00"},
 		{changed(hub.About{ItemTitle: "Two"}), 1, false, "Two"}, {never, 0, false, "Tue, 08 Apr 2003 00:00:00 GMT"}, {never, 0, false, "2003"},
 	} {
-		n.Notify(t.Context(), subscription(hub.CNWS), c.topic, nil, c.hops)
+		n.Notify(t.Context(), new(subscription(hub.CNWS)), &c.topic, nil, c.hops)
 		sent := s.sent[len(s.sent)-1]
 		shared := len(s.sent) > 1 && &sent.Body[0] == &s.sent[len(s.sent)-2].Body[0]
 		if shared != c.shared || !strings.Contains(string(sent.Body), c.want) {
@@ -239,7 +239,7 @@ func TestCNWSSubscribersOfATopicReceiveTheSameMessage(t *testing.T) {
 		}
 	}
 	bad := topic("gopher://feeds.example/")
-	if r := n.Notify(t.Context(), subscription(hub.CNWS), bad, nil, 0); r.OK || r.Gone || r.Text == "" || len(s.sent) != 7 {
+	if r := n.Notify(t.Context(), new(subscription(hub.CNWS)), &bad, nil, 0); r.OK || r.Gone || r.Text == "" || len(s.sent) != 7 {
 		t.Errorf("a topic that cannot be encoded: %+v", r)
 	}
 }
@@ -273,7 +273,7 @@ func TestResponseToCNWSNotificationDecidesRetryOrRemoval(t *testing.T) {
 		{"ours", fetch.Reply{Err: broken, NotTried: true}, hub.Reply{NotTried: true, Text: "The notification could not be sent now because of a problem on this server."}},
 	} {
 		s := answering(c.reply)
-		got := (&Notifier{Sender: s}).Notify(t.Context(), subscription(hub.CNWS), changed(hub.About{}), nil, 0)
+		got := (&Notifier{Sender: s}).Notify(t.Context(), new(subscription(hub.CNWS)), new(changed(hub.About{})), nil, 0)
 		x := got.Exchange
 		if d := cmp.Diff(c.want, got, cmpopts.IgnoreFields(hub.Reply{}, "Exchange")); d != "" {
 			t.Errorf("%s\n%s", c.name, d)
@@ -352,11 +352,11 @@ func TestHubNotifiesSubscriberOfCNWSPackage(t *testing.T) {
 		t.Error(err)
 	}
 	n := &Notifier{Sender: plainSender{}}
-	if r := n.Notify(t.Context(), sub, changed(hub.About{ItemTitle: "é & <b>"}), nil, 1); !r.OK {
+	if r := n.Notify(t.Context(), &sub, new(changed(hub.About{ItemTitle: "é & <b>"})), nil, 1); !r.OK {
 		t.Errorf("%+v", r)
 	}
 	wanted = false
-	if r := n.Notify(t.Context(), sub, changed(hub.About{}), nil, 0); !r.Gone {
+	if r := n.Notify(t.Context(), &sub, new(changed(hub.About{})), nil, 0); !r.Gone {
 		t.Errorf("%+v", r)
 	}
 	if d := cmp.Diff([]int{1, 2, 1}, hops); d != "" || got[1].Title != "é & <b>" || got[1].ResourceID != feed {

@@ -3,6 +3,7 @@ package hubhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -42,7 +43,7 @@ type Notifier struct {
 	Signature string
 	// Trace returns the traceparent header for a notification of topic to callback; "": no header.
 	// If Trace is nil, notifications have no such header.
-	Trace func(topic hub.Topic, callback string) string
+	Trace func(topic *hub.Topic, callback string) string
 
 	// Cache of the most recently encoded messages. The hash of a key selects the slot, so another
 	// key may replace the message. Slots are atomic and need no lock: a lost entry only costs
@@ -63,7 +64,7 @@ type encoded struct {
 }
 
 // Notify sends sub a notification that topic changed. On success it allocates only the message.
-func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) hub.Reply {
+func (n *Notifier) Notify(ctx context.Context, sub *hub.Subscription, topic *hub.Topic, content *hub.Content, hops int) hub.Reply {
 	switch sub.Protocol {
 	case hub.WebSub:
 		return n.notifyWebSub(ctx, sub, topic, content, hops)
@@ -89,7 +90,7 @@ func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.T
 }
 
 // traced returns header with the traceparent, if there is one.
-func (n *Notifier) traced(header []string, topic hub.Topic, sub hub.Subscription) []string {
+func (n *Notifier) traced(header []string, topic *hub.Topic, sub *hub.Subscription) []string {
 	if n.Trace == nil {
 		return header
 	}
@@ -102,7 +103,7 @@ func (n *Notifier) traced(header []string, topic hub.Topic, sub hub.Subscription
 // notifyWebSub delivers content. It does not follow redirects.
 //
 // spec:websub-2018#delivery-redirect
-func (n *Notifier) notifyWebSub(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) hub.Reply {
+func (n *Notifier) notifyWebSub(ctx context.Context, sub *hub.Subscription, topic *hub.Topic, content *hub.Content, hops int) hub.Reply {
 	m, err := n.websubMessage(sub, topic, content, hops)
 	if err != nil {
 		return hub.Reply{Text: fault.Message(err), Exchange: event.Exchange{Callback: sub.Callback, Error: err.Error()}}
@@ -130,7 +131,7 @@ func (n *Notifier) failed(m *fetch.Message, r *fetch.Reply) hub.Reply {
 	}
 }
 
-func (n *Notifier) encode(protocol, procedure string, topic hub.Topic, hops int) (*encoded, error) {
+func (n *Notifier) encode(protocol, procedure string, topic *hub.Topic, hops int) (*encoded, error) {
 	h := uint64(topic.ID) ^ uint64(len(protocol))<<3
 	for i := range len(procedure) {
 		h = h*31 + uint64(procedure[i])
@@ -179,9 +180,9 @@ func failureText(r *fetch.Reply) string {
 	case r.Status == http.StatusGone:
 		return "The callback answered 410 Gone: it wants no more notifications."
 	case r.Status >= 300 && r.Status <= 399 && r.Status != http.StatusNotModified && r.Location != "":
-		return "The callback answered " + wirehttp.StatusText(r.Status) + ", and this redirect was not followed: register the URL that it leads to."
+		return fmt.Sprintf("The callback answered %s, and this redirect was not followed: register the URL that it leads to.", wirehttp.StatusText(r.Status))
 	}
-	return "The callback answered " + wirehttp.StatusText(r.Status) + "."
+	return fmt.Sprintf("The callback answered %s.", wirehttp.StatusText(r.Status))
 }
 
 // exchange returns the request and the response as text, for the operator. It costs more than a

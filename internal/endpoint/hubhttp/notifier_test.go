@@ -45,7 +45,7 @@ func TestNotificationHasTheFormatOfItsProtocol(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{"http-post", "https-post", "xml-rpc", "soap"} {
 		s := answering(fetch.Reply{Status: 204, Took: 7})
-		r := (&Notifier{Sender: s}).Notify(t.Context(), subscription(protocol), topic(feed), nil, 1)
+		r := (&Notifier{Sender: s}).Notify(t.Context(), new(subscription(protocol)), new(topic(feed)), nil, 1)
 		if d := cmp.Diff(hub.Reply{OK: true, Took: 7}, r); d != "" {
 			t.Errorf("%s\n%s", protocol, d)
 		}
@@ -72,7 +72,7 @@ func TestNotificationContainsTheTimeOfTheChange(t *testing.T) {
 	for range 2 { // the second change of a feed must not contain the time of the first
 		to := topic(feed)
 		to.ChangedAt = changed
-		n.Notify(t.Context(), subscription("http-post"), to, nil, 0)
+		n.Notify(t.Context(), new(subscription("http-post")), &to, nil, 0)
 		changed = changed.Add(time.Minute)
 	}
 	for i, want := range []string{"2009-10-16T12:00:00.0000015Z", "2009-10-16T12:01:00.0000015Z"} {
@@ -104,7 +104,7 @@ func TestResponseToNotificationDecidesRetryOrSuccess(t *testing.T) {
 		{"ours", fetch.Reply{Err: broken, NotTried: true}, hub.Reply{NotTried: true, Text: "The notification could not be sent now because of a problem on this server."}},
 	} {
 		n := &Notifier{Sender: answering(c.reply), Now: func() time.Time { return now }}
-		got := n.Notify(t.Context(), subscription("http-post"), topic(feed), nil, 0)
+		got := n.Notify(t.Context(), new(subscription("http-post")), new(topic(feed)), nil, 0)
 		x := got.Exchange
 		got.Exchange.Callback, got.Exchange.Request, got.Exchange.Answer, got.Exchange.Error = "", "", "", ""
 		if d := cmp.Diff(c.want, got); d != "" {
@@ -128,7 +128,7 @@ func TestSuccessfulNotificationAllocatesMemoryOnlyForItsMessage(t *testing.T) {
 	n := &Notifier{Sender: quietSender{}}
 	sub, top := subscription("xml-rpc"), topic(feed)
 	ctx := context.Background()
-	if got := testing.AllocsPerRun(1000, func() { n.Notify(ctx, sub, top, nil, 0) }); got > 1 {
+	if got := testing.AllocsPerRun(1000, func() { n.Notify(ctx, &sub, &top, nil, 0) }); got > 1 {
 		t.Errorf("%.1f allocations", got)
 	}
 }
@@ -150,7 +150,7 @@ func TestHashCollisionDoesNotMixUpCachedNotifications(t *testing.T) {
 			for i := range 2000 {
 				url := "http://feeds.example/" + strings.Repeat("a", i%50) + string(rune('a'+w))
 				for _, procedure := range []string{"x.Aa", "x.BB"} {
-					e, err := n.encode("xml-rpc", procedure, topic(url), i%3)
+					e, err := n.encode("xml-rpc", procedure, new(topic(url)), i%3)
 					if err != nil || !strings.Contains(string(e.body), url+"<") || !strings.Contains(string(e.body), procedure) || e.header[1] != string(rune('1'+i%3)) {
 						t.Errorf("%s %s: %+v, %v", procedure, url, e, err)
 						return
@@ -165,7 +165,7 @@ func TestHashCollisionDoesNotMixUpCachedNotifications(t *testing.T) {
 func TestNotificationByUnknownProtocolFails(t *testing.T) {
 	t.Parallel()
 	sub := subscription("gopher")
-	r := (&Notifier{Sender: answering(fetch.Reply{Status: 200})}).Notify(t.Context(), sub, topic(feed), nil, 0)
+	r := (&Notifier{Sender: answering(fetch.Reply{Status: 200})}).Notify(t.Context(), &sub, new(topic(feed)), nil, 0)
 	if r.OK || r.Text == "" || r.NotTried {
 		t.Errorf("%+v", r)
 	}
@@ -176,6 +176,6 @@ func BenchmarkSendNotification(b *testing.B) {
 	sub, top := subscription("http-post"), topic(feed)
 	b.ReportAllocs()
 	for b.Loop() {
-		n.Notify(context.Background(), sub, top, nil, 0)
+		n.Notify(context.Background(), &sub, &top, nil, 0)
 	}
 }

@@ -70,7 +70,7 @@ func (n *moving) notify(t *testing.T, r *Redirects, callback string) hub.Reply {
 	t.Helper()
 	sub := subscription("http-post")
 	sub.Callback = callback
-	return (&Notifier{Sender: n, Redirects: r}).Notify(t.Context(), sub, topic(feed), nil, 0)
+	return (&Notifier{Sender: n, Redirects: r}).Notify(t.Context(), &sub, new(topic(feed)), nil, 0)
 }
 
 func TestRedirectOnSameHostIsFollowedAndRemembered(t *testing.T) {
@@ -245,7 +245,7 @@ func TestAllRedirectsOfANotificationShareOneTimeout(t *testing.T) {
 	left := []time.Duration{}
 	s := &timedMoving{moving: newMoving(map[string]string{"http://agg.example/a": "/b", "http://agg.example/b": "/c"}), left: &left}
 	s.took = 4 * time.Second
-	got := (&Notifier{Sender: s, Redirects: &Redirects{Timeout: 10 * time.Second}}).Notify(t.Context(), hub.Subscription{Protocol: "http-post", Callback: "http://agg.example/a"}, topic(feed), nil, 0)
+	got := (&Notifier{Sender: s, Redirects: &Redirects{Timeout: 10 * time.Second}}).Notify(t.Context(), &hub.Subscription{Protocol: "http-post", Callback: "http://agg.example/a"}, new(topic(feed)), nil, 0)
 	if !got.OK || got.Took != 12*time.Second || len(left) != 3 || left[0] != 0 || left[1] > 6*time.Second || left[2] > 6*time.Second {
 		t.Errorf("%+v, %v left", got, left)
 	}

@@ -151,7 +151,7 @@ func noAnswer(what string, r *fetch.Reply) error {
 		return fault.Wrap(fault.Refused, r.Err, leadsHere)
 	}
 	// The advice is always the same, so that the message does not reveal the reason.
-	return fault.Wrap(fault.Unreadable, r.Err, "The %s failed. %s %s", what, unanswered, reachable)
+	return fault.Wrap(fault.Unreadable, r.Err, "The %s failed. %s", what, unanswered+" "+reachable)
 }
 
 // verifyCNWS requests a CNWS subscriber's consent with a test notification. Any web server may
@@ -163,7 +163,7 @@ func (v *Verifier) verifyCNWS(ctx context.Context, sub hub.Subscription, topic h
 	if v.Now != nil {
 		now = v.Now
 	}
-	e, err := encodeCNWS(topic, 0, now)
+	e, err := encodeCNWS(&topic, 0, now)
 	if err != nil {
 		return event.Exchange{Callback: sub.Callback, Error: err.Error()}, err
 	}

@@ -202,7 +202,7 @@ func TestHubNotifiesRSSCloudSubscriberOverHTTP(t *testing.T) {
 				t.Errorf("%s, challenge %t: consent for an unwanted feed", protocol, challenge)
 			}
 		}
-		if r := n.Notify(t.Context(), s, topic(feed), nil, 1); !r.OK {
+		if r := n.Notify(t.Context(), &s, new(topic(feed)), nil, 1); !r.OK {
 			t.Errorf("%s: %+v", protocol, r)
 		}
 		for _, hops := range []int{1, 2} { // first the test call, then the notification
@@ -213,7 +213,7 @@ func TestHubNotifiesRSSCloudSubscriberOverHTTP(t *testing.T) {
 				t.Errorf("%s: User-Agent %q", protocol, got)
 			}
 		}
-		if r := n.Notify(t.Context(), s, topic("http://unwanted.example/"), nil, 0); !r.Gone || r.OK {
+		if r := n.Notify(t.Context(), &s, new(topic("http://unwanted.example/")), nil, 0); !r.Gone || r.OK {
 			t.Errorf("%s: %+v", protocol, r)
 		}
 	}

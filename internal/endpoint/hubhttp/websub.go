@@ -204,7 +204,7 @@ func notAsked(r *fetch.Reply) error {
 //
 // spec:websub-2018#delivery-post
 // spec:websub-2018#delivery-full-content
-func (n *Notifier) websubMessage(sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) (*fetch.Message, error) {
+func (n *Notifier) websubMessage(sub *hub.Subscription, topic *hub.Topic, content *hub.Content, hops int) (*fetch.Message, error) {
 	if content == nil {
 		return nil, fault.New(fault.Invalid, "There is no content of %s to deliver.", topic.URL)
 	}
@@ -231,7 +231,7 @@ func (n *Notifier) websubMessage(sub hub.Subscription, topic hub.Topic, content 
 //
 // spec:websub-2018#delivery-content-type
 // spec:websub-2018#delivery-links
-func (n *Notifier) delivery(topic hub.Topic, contentType string, hops int) *encoded {
+func (n *Notifier) delivery(topic *hub.Topic, contentType string, hops int) *encoded {
 	hubURL := ""
 	if n.HubURL != nil {
 		hubURL = n.HubURL()

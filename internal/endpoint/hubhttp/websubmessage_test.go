@@ -57,7 +57,7 @@ func TestDeliveryBodyIsTheUnchangedContent(t *testing.T) {
 		to := topic(feed)
 		to.ChangedAt = changed
 		n := &Notifier{HubURL: func() string { return websubURL }, Signature: c.method}
-		m, err := n.websubMessage(websubSubscriber(c.secret), to, &hub.Content{Type: c.given, Body: c.body}, 1)
+		m, err := n.websubMessage(new(websubSubscriber(c.secret)), &to, &hub.Content{Type: c.given, Body: c.body}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,13 +77,13 @@ func TestDeliveryBodyIsTheUnchangedContent(t *testing.T) {
 func TestDeliveryWithoutContentOrMethodFails(t *testing.T) {
 	t.Parallel()
 	n := &Notifier{Sender: answering(fetch.Reply{Status: 200}), Signature: "md5"}
-	if _, err := n.websubMessage(websubSubscriber(""), topic(feed), nil, 0); err == nil {
+	if _, err := n.websubMessage(new(websubSubscriber("")), new(topic(feed)), nil, 0); err == nil {
 		t.Error("no content was delivered")
 	}
-	if _, err := n.websubMessage(websubSubscriber("geheim"), topic(feed), &hub.Content{Body: []byte("x")}, 0); err == nil {
+	if _, err := n.websubMessage(new(websubSubscriber("geheim")), new(topic(feed)), &hub.Content{Body: []byte("x")}, 0); err == nil {
 		t.Error("an unknown method signed")
 	}
-	if r := n.Notify(t.Context(), websubSubscriber(""), topic(feed), nil, 0); r.OK || r.Text == "" {
+	if r := n.Notify(t.Context(), new(websubSubscriber("")), new(topic(feed)), nil, 0); r.OK || r.Text == "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -92,7 +92,7 @@ func TestTopicCannotInjectDeliveryHeaders(t *testing.T) {
 	t.Parallel()
 	n := &Notifier{HubURL: func() string { return websubURL }}
 	for _, evil := range []string{"http://t.example/>; rel=\"hub\", <http://evil.example/", "http://t.example/\r\nX-Evil: 1", "http://t.example/\"\x00ü"} {
-		m, err := n.websubMessage(websubSubscriber(""), topic(evil), &hub.Content{Body: []byte("x")}, 0)
+		m, err := n.websubMessage(new(websubSubscriber("")), new(topic(evil)), &hub.Content{Body: []byte("x")}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestCachedMessageIsRebuiltIfItsContentChanges(t *testing.T) {
 	to, content, hops := topic(feed), &hub.Content{Type: "text/xml", Body: []byte("x")}, 0
 	message := func() *fetch.Message {
 		t.Helper()
-		m, err := n.websubMessage(websubSubscriber(""), to, content, hops)
+		m, err := n.websubMessage(new(websubSubscriber("")), &to, content, hops)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestCachedMessageIsRebuiltIfItsContentChanges(t *testing.T) {
 		wg.Go(func() {
 			for i := range 1000 {
 				u := fmt.Sprintf("http://feeds.example/%d-%d", i%300, w)
-				m, err := n.websubMessage(websubSubscriber("s"), topic(u), content, 0)
+				m, err := n.websubMessage(new(websubSubscriber("s")), new(topic(u)), content, 0)
 				if err != nil || !strings.Contains(m.Header[1], u+">") {
 					t.Errorf("%s: %+v, %v", u, m, err)
 					return
@@ -152,12 +152,12 @@ func TestCachedMessageIsRebuiltIfItsContentChanges(t *testing.T) {
 func TestDeliveryDoesNotFollowRedirects(t *testing.T) {
 	t.Parallel()
 	s := answering(fetch.Reply{Status: 301, Location: "https://agg.example:5337/secret/cb"})
-	r := (&Notifier{Sender: s}).Notify(t.Context(), websubSubscriber(""), topic(feed), &hub.Content{Body: []byte("x")}, 0)
+	r := (&Notifier{Sender: s}).Notify(t.Context(), new(websubSubscriber("")), new(topic(feed)), &hub.Content{Body: []byte("x")}, 0)
 	if r.OK || r.Gone || len(s.sent) != 1 {
 		t.Errorf("%+v, %d requests", r, len(s.sent))
 	}
 	for status, gone := range map[int]bool{410: true, 404: false, 500: false} {
-		if r := (&Notifier{Sender: answering(fetch.Reply{Status: status})}).Notify(t.Context(), websubSubscriber(""), topic(feed), &hub.Content{Body: []byte("x")}, 0); r.OK || r.Gone != gone {
+		if r := (&Notifier{Sender: answering(fetch.Reply{Status: status})}).Notify(t.Context(), new(websubSubscriber("")), new(topic(feed)), &hub.Content{Body: []byte("x")}, 0); r.OK || r.Gone != gone {
 			t.Errorf("%d: %+v", status, r)
 		}
 	}
@@ -228,7 +228,7 @@ func TestHubNotifiesWebSubSubscriberOverHTTP(t *testing.T) {
 	sub := hub.Subscription{Protocol: hub.WebSub, Callback: in.Callback, Secret: "geheim"}
 	for _, method := range []string{"", "sha1", "sha384", "sha512"} {
 		n := &Notifier{Sender: sender, HubURL: func() string { return websubURL }, Signature: method}
-		if r := n.Notify(t.Context(), sub, topic(topicURL), &hub.Content{Type: "application/rss+xml; charset=x", Body: body}, 0); !r.OK {
+		if r := n.Notify(t.Context(), &sub, new(topic(topicURL)), &hub.Content{Type: "application/rss+xml; charset=x", Body: body}, 0); !r.OK {
 			t.Fatalf("%s: %+v", method, r)
 		}
 		d := <-c.delivered
@@ -249,7 +249,7 @@ func TestDeliveryAllocatesLittleMemoryExceptForItsSignature(t *testing.T) {
 	for secret, limit := range map[string]float64{"": 1, "geheim": 16} {
 		sub := websubSubscriber(secret)
 		if got := testing.AllocsPerRun(100, func() {
-			if _, err := n.websubMessage(sub, to, content, 0); err != nil {
+			if _, err := n.websubMessage(&sub, &to, content, 0); err != nil {
 				t.Error(err)
 			}
 		}); got > limit {
@@ -268,7 +268,7 @@ func BenchmarkEncodeWebSubNotification(b *testing.B) {
 				b.ReportAllocs()
 				b.SetBytes(int64(size))
 				for b.Loop() {
-					if _, err := n.websubMessage(sub, to, content, 0); err != nil {
+					if _, err := n.websubMessage(&sub, &to, content, 0); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -337,7 +337,7 @@ func TestPythonWebSubSubscriberIsNotified(t *testing.T) {
 		if method != "none" {
 			sub.Secret, right = "geheim ü", "True"
 		}
-		if r := n.Notify(t.Context(), sub, topic(topicURL), content, 0); !r.OK {
+		if r := n.Notify(t.Context(), &sub, new(topic(topicURL)), content, 0); !r.OK {
 			t.Fatalf("%s: %+v", method, r)
 		}
 		printed("content " + method + " " + right + " application/feed+json; charset=utf-8 25000 " + websubURL + " True")

@@ -42,7 +42,7 @@ func (s *testNetwork) Fetch(_ context.Context, f hub.Fetch) (hub.Fetched, error)
 }
 
 // Notify fails the first attempt of some callbacks, and reports one as gone.
-func (s *testNetwork) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, _ int) hub.Reply {
+func (s *testNetwork) Notify(ctx context.Context, sub *hub.Subscription, topic *hub.Topic, _ *hub.Content, _ int) hub.Reply {
 	s.mu.Lock()
 	hold := s.hold
 	s.mu.Unlock()
