@@ -23,8 +23,9 @@ type engine struct {
 	around  func(commit func() error) error // Options.Commit
 }
 
-// attempts limits the runs of a transaction that the server aborts for temporary reasons.
-const attempts = 6
+// attempts limits the runs of a transaction that the server aborts for temporary reasons. Each time,
+// another transaction succeeded. All pauses together take about a second.
+const attempts = 20
 
 func (e *engine) Read(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.run(ctx, func(ctx context.Context) error {
