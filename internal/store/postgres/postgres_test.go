@@ -25,7 +25,10 @@ func TestStorePassesTheContractTests(t *testing.T) {
 	fulltest.SkipUnderRace(t) // the tests of package sqlite run the same contract under the race detector
 	inspector := newInspector()
 	t.Cleanup(func() { inspector.report(t) })
-	empty := func(t *testing.T) hub.Store { return openTraced(t, storetest.Postgres(t), inspector) }
+	var free emptied
+	empty := func(sub *testing.T) hub.Store {
+		return openTraced(sub, free.take(sub, func() string { return storetest.Postgres(t) }), inspector)
+	}
 	hubtest.Run(t, empty)
 	accounttest.Run(t, empty)
 	authortest.Run(t, empty)
