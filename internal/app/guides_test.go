@@ -213,6 +213,7 @@ func cloudOfTheGuide(g *guide) {
 	cfg := conf(g.T, g.TempDir())
 	cfg.PublicURL = "http://rpc.rsscloud.org:5337"
 	r := start(g.T, cfg)
+	get(g.T, r.base+"/") // the server prints the element before it answers
 	if err := r.stop(); err != nil {
 		g.Fatal(err)
 	}
