@@ -25,6 +25,8 @@ RACE_FLAGS = -race -gcflags=all=-dwarf=false -gcflags='modernc.org/sqlite/lib=-r
 TEST_FLAGS ?= -timeout 60m -count 1 -ldflags=-w
 # With less garbage collection, tools that read and compile take a quarter less time.
 TOOLS = GOGC=400 GOMEMLIMIT=2500MiB
+# The test programs run without it.
+GOTEST = env $(TOOLS) go test -exec 'env -u GOGC -u GOMEMLIMIT'
 STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
 LOOPBACK = 127.0.0.0/8,::1/128
 
@@ -54,18 +56,18 @@ test: setup ## all tests, or those of PACKAGES, with a temporary PostgreSQL serv
 	packaging/with-postgres.sh $(MAKE) --no-print-directory -k $(if $(PACKAGES),test-packages,test-all test-cluster)
 
 test-packages:
-	go test $(TEST_FLAGS) $(PACKAGES)
+	$(GOTEST) $(TEST_FLAGS) $(PACKAGES)
 # Tests wait half of their time, so three packages share two CPUs. The longest ones come first.
 test-all:
-	go test -p $$(($$(nproc) * 3 / 2)) $(TEST_FLAGS) $$(go list ./lab/... ./... | grep -vxF "$$(go list $(CLUSTER))")
+	$(GOTEST) -p $$(($$(nproc) * 3 / 2)) $(TEST_FLAGS) $$(go list ./internal/store/postgres ./lab/... ./internal/app ./... | grep -vxF "$$(go list $(CLUSTER))")
 test-cluster:
-	go test $(TEST_FLAGS) $(CLUSTER)
+	$(GOTEST) $(TEST_FLAGS) $(CLUSTER)
 
 # Under the race detector, tests with much data and one goroutine skip themselves, and tests with many
 # goroutines use fewer (internal/fulltest). test-all runs both in full.
 race: setup ## tests of the core packages under the race detector
 	$(TOOLS) CGO_ENABLED=1 go build $(RACE_FLAGS) $(RACE)
-	CGO_ENABLED=1 packaging/with-postgres.sh go test $(RACE_FLAGS) $(TEST_FLAGS) $(RACE)
+	CGO_ENABLED=1 packaging/with-postgres.sh $(GOTEST) $(RACE_FLAGS) $(TEST_FLAGS) $(RACE)
 
 fuzz: ## each fuzz target for FUZZTIME
 	@packaging/fuzz.sh $(FUZZTIME)
@@ -84,7 +86,7 @@ format:
 lint: format ## gofmt, go vet, staticcheck, import rule, citations, commit subjects
 	$(TOOLS) go vet ./...
 	$(TOOLS) $(STATICCHECK) ./...
-	go test $(TEST_FLAGS) . ./spec
+	$(GOTEST) $(TEST_FLAGS) . ./spec
 	packaging/subjects.sh
 
 cross: ## build for the other supported systems (lint checks only the types)
