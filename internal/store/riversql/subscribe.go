@@ -150,7 +150,9 @@ func unpackCategories(text string) (list []string) {
 	return list
 }
 
-// addSubscriptions writes the missing subscriptions and records which are new.
+// addSubscriptions writes the missing subscriptions and records which are new. A title that the feed
+// has too is no title of the user. The caller may have looked before the feed was read, so the
+// statement compares again.
 func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, limit int) error {
 	at, rows, gained := make(map[follower]int, len(all)), make([][]any, len(all)), map[string]bool{}
 	for i := range all {
@@ -161,7 +163,9 @@ func addSubscriptions(ctx context.Context, c sqldb.Conn, all []addition, limit i
 	}
 	err := c.BulkQuery(ctx, `rows(reader t, source i, read i, added i, wish i, list i, title t, categories t, whole o)
 		INSERT INTO river_subscription (reader, source_id, read_place, added_at, wish, list_id, title, categories, full_text)
-		SELECT :reader, :source, :read, :added, :wish, :list, :title, :categories, :whole {FROM ROWS} WHERE true
+		SELECT :reader, :source, :read, :added, :wish, :list,
+			CASE WHEN EXISTS (SELECT 1 FROM source AS s WHERE s.id = :source AND s.title = :title) THEN '' ELSE :title END, :categories, :whole
+		{FROM ROWS} WHERE true
 		ON CONFLICT (reader, source_id) DO NOTHING RETURNING reader, source_id`, func(rows *sql.Rows) error {
 		var f follower
 		err := rows.Scan(&f.reader, &f.source)
