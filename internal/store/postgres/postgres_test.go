@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 func TestStorePassesTheContractTests(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t) // the tests of package sqlite run the same contract under the race detector
+	fulltest.Needs(t, "PostgreSQL")
 	inspector := newInspector()
 	t.Cleanup(func() { inspector.report(t) })
 	var free emptied
