@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 	"time"
 
 	"cloudburst/internal/author"
@@ -125,13 +124,7 @@ func (s *postStore) KnownGUIDs(ctx context.Context, user string, guids []string)
 // knownBatch is the number of texts that one statement of known looks up in SQLite.
 const knownBatch = 50
 
-var inKnown = func() string {
-	marks := make([]string, knownBatch)
-	for i := range marks {
-		marks[i] = sqldb.Placeholder(i + 2)
-	}
-	return strings.Join(marks, ", ")
-}()
+var inKnown = sqldb.Placeholders(2, knownBatch)
 
 // known returns those of the texts that posts of the user have in a column. In SQLite, which runs a
 // bulk statement once for each row, one statement looks up many texts. For such a statement PostgreSQL

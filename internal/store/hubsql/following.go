@@ -86,13 +86,7 @@ func (s *topicStore) followed(ctx context.Context, c sqldb.Conn, ids []int64, no
 const knownIDs = 32
 
 // inKnown is the end of a statement of known. An id may have many rows, so their number is limited.
-var inKnown = func() string {
-	marks := make([]string, knownIDs)
-	for i := range marks {
-		marks[i] = sqldb.Placeholder(i + 1)
-	}
-	return " IN (" + strings.Join(marks, ", ") + ") LIMIT " + strconv.Itoa(knownIDs+1)
-}()
+var inKnown = " IN (" + sqldb.Placeholders(1, knownIDs) + ") LIMIT " + strconv.Itoa(knownIDs+1)
 
 // known returns the rows of a bulk query without those whose id a query does not find. SQLite runs a
 // bulk query once for each row, and most of the many URLs of an author's feed are unknown.

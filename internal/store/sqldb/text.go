@@ -176,3 +176,13 @@ func (d *Dialect) unnest(cols, types []string) string {
 var sqlTypes = map[string]string{"i": "bigint", "t": "text", "b": "bytea", "o": "boolean"}
 
 func Placeholder(n int) string { return "$" + strconv.Itoa(n) }
+
+// Placeholders returns the placeholders of n arguments, of which the first has the number first, for
+// an IN list.
+func Placeholders(first, n int) string {
+	marks := make([]string, n)
+	for i := range marks {
+		marks[i] = Placeholder(first + i)
+	}
+	return strings.Join(marks, ", ")
+}
