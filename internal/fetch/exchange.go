@@ -39,14 +39,11 @@ func (s *Sender) sendTo(ctx context.Context, m *Message, t *target, r *Reply) {
 	start := time.Now()
 	if c := s.idle.get(at, start); c != nil {
 		c.SetDeadline(s.deadline(ctx, start))
-		if c.usable() {
-			if stale := s.exchange(ctx, x, c, m, t, start, r); !stale {
-				return
-			}
-			*r, start = Reply{}, time.Now()
-		} else {
-			c.Close()
+		c.reused = true
+		if stale := s.exchange(ctx, x, c, m, t, start, r); !stale {
+			return
 		}
+		*r, start = Reply{}, time.Now()
 	}
 	r.Dialled = true
 	c, err := s.connect(ctx, t, start)
@@ -93,27 +90,30 @@ func (s *Sender) connect(ctx context.Context, t *target, start time.Time) (net.C
 }
 
 // exchange sends m over c and reads the response. It closes c or returns it to the pool. stale
-// reports that the peer closed c without a response and so soon after the write that the request
-// may be sent again on a new connection.
+// reports that c was idle and unusable, or that the peer closed c without a response and so soon
+// after the write that the request may be sent again on a new connection.
 func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message, t *target, start time.Time, r *Reply) (stale bool) {
-	stop := func() bool { return true }
-	if ctx.Done() != nil {
-		stop = context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
-	}
-	keep := false
+	s.watches.add(ctx, c)
+	var keep bool
+	var idle time.Duration
 	defer func() {
-		if !stop() || !keep {
+		if interrupted := s.watches.remove(c); interrupted || !keep {
 			c.end(r.Err)
+			return
 		}
+		s.idle.put(c, time.Now(), idle)
 	}()
-	wrote := x.write(c, m, t, s.opts.UserAgent)
+	x.in.reset(c, x.buf[:])
+	usable, wrote := x.write(c, m, t, s.opts.UserAgent)
+	if !usable {
+		return true
+	}
 	if wrote != nil && isTimeout(wrote) {
 		r.fail(ctx, m, wrote, time.Since(start))
 		return false
 	}
 	// Read even after a write error, because a peer may respond and close before it has read the
 	// whole request.
-	x.in.reset(c, x.buf[:])
 	a, err := x.in.head(m.method())
 	took := time.Since(start)
 	if err != nil {
@@ -126,13 +126,7 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 	}
 	r.Status, r.ContentType, r.RetryAfter, r.Location, r.Took = a.status, a.contentType, a.retryAfter, a.location, took
 	whole := x.readBody(ctx, c, &a, m, r)
-	keep = whole && !a.close && wrote == nil
-	if keep {
-		if keep = stop(); keep {
-			stop = func() bool { return true }
-			s.idle.put(c, time.Now(), a.idle-min(time.Second, a.idle/4))
-		}
-	}
+	keep, idle = whole && !a.close && wrote == nil, a.idle-min(time.Second, a.idle/4)
 	return false
 }
 
@@ -157,18 +151,28 @@ func (x *exchange) readBody(ctx context.Context, c *conn, a *responseHead, m *Me
 	return whole
 }
 
-// write sends the request, in one write if it fits into the buffer.
-func (x *exchange) write(c *conn, m *Message, t *target, agent string) error {
+// write sends the request, in one write if it fits into the buffer. On a connection without TLS, it
+// then also reads the beginning of the response. usable is false if c was idle and nothing was sent.
+func (x *exchange) write(c *conn, m *Message, t *target, agent string) (usable bool, err error) {
 	b := m.appendHead(x.buf[:0], t, agent)
-	if len(b)+len(m.Body) <= cap(b) {
+	whole := len(b)+len(m.Body) <= cap(b)
+	if c.direct && whole {
+		c.take(append(b, m.Body...), x.buf[:])
+		x.in.w, x.in.total, x.in.err = c.turn.got, c.turn.got, c.turn.readErr
+		return !c.turn.unusable, c.turn.writeErr
+	}
+	if c.reused && !c.usable() {
+		return false, nil
+	}
+	if whole {
 		_, err := c.Write(append(b, m.Body...))
-		return err
+		return true, err
 	}
 	x.pieces = [...][]byte{b, m.Body}
 	x.bufs = x.pieces[:]
-	_, err := x.bufs.WriteTo(c.Conn)    // over plain HTTP both parts with one system call
+	_, err = x.bufs.WriteTo(c.Conn)     // over plain HTTP both parts with one system call
 	x.pieces, x.bufs = [2][]byte{}, nil // free the memory of the body
-	return err
+	return true, err
 }
 
 func (m *Message) method() string {

@@ -21,23 +21,28 @@ type conn struct {
 	net.Conn
 	at      origin
 	raw     syscall.RawConn // nil if the connection has no file descriptor
-	probe   func(fd uintptr) bool
-	clean   bool      // result of probe
+	step    func(fd uintptr) bool
+	turn    turn
+	direct  bool      // without TLS: the sender makes the system calls
+	reused  bool      // was idle
 	expires time.Time // if idle: the connection must not be used after this time
 
-	older, newer *conn // neighbours in the list of all idle connections
-	next, prev   *conn // neighbours in the list of idle connections of the same origin, newest first
+	older, newer *conn  // neighbours in the list of all idle connections
+	next, prev   *conn  // neighbours in the list of idle connections of the same origin, newest first; in use: in watch
+	watch        *watch // of the send in progress
 }
 
 func newConn(c net.Conn, at origin) *conn {
+	// Clone the host, because it is a substring of the URL and would keep the whole URL in memory.
+	at.host = strings.Clone(at.host)
 	k := &conn{Conn: c, at: at}
-	if secure, ok := c.(*tls.Conn); ok {
+	secure, ok := c.(*tls.Conn)
+	if ok {
 		c = secure.NetConn()
 	}
-	if sc, ok := c.(syscall.Conn); ok {
+	if sc, isSocket := c.(syscall.Conn); isSocket && ownCalls {
 		if raw, err := sc.SyscallConn(); err == nil {
-			k.raw = raw
-			k.probe = func(fd uintptr) bool { k.clean = quiet(fd); return true }
+			k.raw, k.direct, k.step = raw, !ok, k.turn.step
 		}
 	}
 	return k
@@ -53,16 +58,6 @@ func (c *conn) end(err error) {
 	c.Close()
 }
 
-// usable reports whether an idle connection is still open and has no unrequested data. The check
-// costs one system call and prevents most writes to closed connections.
-func (c *conn) usable() bool {
-	if c.raw == nil {
-		return true
-	}
-	c.clean = false
-	return c.raw.Read(c.probe) == nil && c.clean
-}
-
 // pool contains idle connections, limited per origin and in total. When the total is exceeded, it
 // closes the oldest first.
 type pool struct {
@@ -70,7 +65,7 @@ type pool struct {
 	timeout          time.Duration
 
 	mu      sync.Mutex
-	origins map[origin]*idle
+	origins map[origin]idle
 	oldest  *conn
 	newest  *conn
 	n       int
@@ -87,11 +82,10 @@ type idle struct {
 func (p *pool) get(at origin, now time.Time) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	o := p.origins[at]
-	if o == nil {
+	c := p.origins[at].first
+	if c == nil {
 		return nil
 	}
-	c := o.first
 	p.remove(c)
 	if now.After(c.expires) {
 		// If the newest connection has expired, all others have too; sweep closes them.
@@ -110,7 +104,7 @@ func (p *pool) put(c *conn, now time.Time, keep time.Duration) {
 	p.mu.Lock()
 	o := p.origins[c.at]
 	switch {
-	case p.closed || p.total <= 0 || p.perOrigin <= 0 || o != nil && o.n >= p.perOrigin:
+	case p.closed || p.total <= 0 || p.perOrigin <= 0 || o.n >= p.perOrigin:
 		drop = c
 	default:
 		if p.n >= p.total {
@@ -130,23 +124,16 @@ func (p *pool) put(c *conn, now time.Time, keep time.Duration) {
 	}
 }
 
-func (p *pool) insert(c *conn, o *idle) {
-	if o == nil {
-		if p.origins == nil {
-			p.origins = map[origin]*idle{}
-		}
-		o = &idle{}
-		// Clone the host, because it is a substring of the URL and would keep the whole URL in
-		// memory.
-		c.at.host = strings.Clone(c.at.host)
-		p.origins[c.at] = o
+// insert adds c to the idle connections o of its origin.
+func (p *pool) insert(c *conn, o idle) {
+	if p.origins == nil {
+		p.origins = map[origin]idle{}
 	}
 	c.next, c.prev = o.first, nil
 	if o.first != nil {
 		o.first.prev = c
 	}
-	o.first = c
-	o.n++
+	p.origins[c.at] = idle{first: c, n: o.n + 1}
 	c.older, c.newer = p.newest, nil
 	if p.newest != nil {
 		p.newest.newer = c
@@ -158,17 +145,18 @@ func (p *pool) insert(c *conn, o *idle) {
 }
 
 func (p *pool) remove(c *conn) {
-	o := p.origins[c.at]
-	if c.prev != nil {
-		c.prev.next = c.next
-	} else {
-		o.first = c.next
-	}
-	if c.next != nil {
-		c.next.prev = c.prev
-	}
-	if o.n--; o.n == 0 {
+	switch o := p.origins[c.at]; {
+	case o.n == 1:
 		delete(p.origins, c.at)
+	case c.prev == nil:
+		p.origins[c.at] = idle{first: c.next, n: o.n - 1}
+		c.next.prev = nil
+	default:
+		p.origins[c.at] = idle{first: o.first, n: o.n - 1}
+		c.prev.next = c.next
+		if c.next != nil {
+			c.next.prev = c.prev
+		}
 	}
 	if c.older != nil {
 		c.older.newer = c.newer

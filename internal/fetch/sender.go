@@ -42,12 +42,13 @@ func (o SenderOptions) withDefaults() SenderOptions {
 // Sender sends notifications, many at once, over reused connections. It follows no redirect. It has
 // a small HTTP/1.1 writer and parser of its own, also for https, which resumes TLS sessions.
 type Sender struct {
-	opts   SenderOptions
-	dialer *dialer
-	tls    *tls.Config
-	idle   pool
-	slots  chan struct{}
-	bufs   sync.Pool // contains *exchange
+	opts    SenderOptions
+	dialer  *dialer
+	tls     *tls.Config
+	idle    pool
+	watches watches
+	slots   chan struct{}
+	bufs    sync.Pool // contains *exchange
 }
 
 // NewSender makes a Sender. Close it when done.
