@@ -27,6 +27,8 @@ TEST_FLAGS ?= -timeout 60m -count 1 -ldflags=-w
 TOOLS = GOGC=400 GOMEMLIMIT=2500MiB
 # The test programs run without it.
 GOTEST = env $(TOOLS) go test -exec 'env -u GOGC -u GOMEMLIMIT'
+# Tests wait half of their time, so three packages share two CPUs. The longest ones come first in a list.
+SHARE = -p $$(($$(nproc) * 3 / 2))
 STATICCHECK = go tool -modfile=packaging/tools/go.mod staticcheck
 LOOPBACK = 127.0.0.0/8,::1/128
 
@@ -57,9 +59,8 @@ test: setup ## all tests, or those of PACKAGES, with a temporary PostgreSQL serv
 
 test-packages:
 	$(GOTEST) $(TEST_FLAGS) $(PACKAGES)
-# Tests wait half of their time, so three packages share two CPUs. The longest ones come first.
 test-all:
-	$(GOTEST) -p $$(($$(nproc) * 3 / 2)) $(TEST_FLAGS) $$(go list ./internal/store/postgres ./lab/... ./internal/app ./... | grep -vxF "$$(go list $(CLUSTER))")
+	$(GOTEST) $(SHARE) $(TEST_FLAGS) $$(go list ./internal/store/postgres ./lab/... ./internal/app ./... | grep -vxF "$$(go list $(CLUSTER))")
 test-cluster:
 	$(GOTEST) $(TEST_FLAGS) $(CLUSTER)
 
@@ -67,7 +68,7 @@ test-cluster:
 # goroutines use fewer (internal/fulltest). test-all runs both in full.
 race: setup ## tests of the core packages under the race detector
 	$(TOOLS) CGO_ENABLED=1 go build $(RACE_FLAGS) $(RACE)
-	CGO_ENABLED=1 packaging/with-postgres.sh $(GOTEST) $(RACE_FLAGS) $(TEST_FLAGS) $(RACE)
+	CGO_ENABLED=1 packaging/with-postgres.sh $(GOTEST) $(SHARE) $(RACE_FLAGS) $(TEST_FLAGS) ./internal/river ./internal/hub $(RACE)
 
 fuzz: ## each fuzz target for FUZZTIME
 	@packaging/fuzz.sh $(FUZZTIME)
