@@ -34,23 +34,20 @@ func skipPlain(s string, i int) int {
 			}
 			i += 8
 		}
-		for ; i < len(s); i++ {
+		for i < len(s) {
 			c := s[i]
 			if c == '<' || c == '>' || c == '&' || c < ' ' && c != '\n' && c != '\t' {
 				return i
 			}
-			if c < utf8.RuneSelf {
-				if i+1+8 <= len(s) { // continue with words
-					i++
-					break
+			if c >= utf8.RuneSelf {
+				if i = skipBeyondASCII(s, i); i < len(s) && s[i] >= utf8.RuneSelf {
+					return i
 				}
 				continue
 			}
-			n := beyondASCII(s, i)
-			if n == 0 {
-				return i
+			if i++; i+8 <= len(s) && s[i] < utf8.RuneSelf { // continue with words
+				break
 			}
-			i += n - 1
 		}
 	}
 	return i
@@ -87,32 +84,35 @@ func isText(s string) bool {
 		for i < len(s) && s[i] < utf8.RuneSelf {
 			i++
 		}
-		for i < len(s) && s[i] >= utf8.RuneSelf {
-			n := beyondASCII(s, i)
-			if n == 0 {
-				return false
-			}
-			i += n
+		if i = skipBeyondASCII(s, i); i < len(s) && s[i] >= utf8.RuneSelf {
+			return false
 		}
 	}
 	return true
 }
 
-// beyondASCII returns the length of the valid non-ASCII character at i, 0 if there is none.
-func beyondASCII(s string, i int) int {
-	if i+4 <= len(s) {
-		w := binary.LittleEndian.Uint32([]byte(s[i : i+4]))
-		switch {
-		case w&0xc0e0 == 0x80c0 && w&0x1e != 0:
-			return 2
-		case w&0xc0c0f0 == 0x8080e0 && w&0x200f != 0 && w&0x200f != 0x200d && w&0xfeffff != 0xbebfef:
-			return 3
+// skipBeyondASCII returns the end of the valid non-ASCII characters from i on. A non-ASCII byte at the
+// end belongs to an invalid character, or to one that XML forbids.
+func skipBeyondASCII(s string, i int) int {
+	for i < len(s) && s[i] >= utf8.RuneSelf {
+		if i+4 <= len(s) {
+			w := binary.LittleEndian.Uint32([]byte(s[i : i+4]))
+			switch {
+			case w&0xc0e0 == 0x80c0 && w&0x1e != 0:
+				i += 2
+				continue
+			case w&0xc0c0f0 == 0x8080e0 && w&0x200f != 0 && w&0x200f != 0x200d && w&0xfeffff != 0xbebfef:
+				i += 3
+				continue
+			}
 		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if n == 1 || !isXML(r) {
+			return i
+		}
+		i += n
 	}
-	if r, n := utf8.DecodeRuneInString(s[i:]); n > 1 && isXML(r) {
-		return n
-	}
-	return 0
+	return i
 }
 
 // isXML reports whether an XML document may contain r.

@@ -254,11 +254,10 @@ func readValue(raw string) (v value, ok bool) {
 		case spaceClass:
 			v.visible = false
 			if raw[i] >= utf8.RuneSelf {
-				n := beyondASCII(raw, i)
-				if n == 0 {
+				if i = skipBeyondASCII(raw, i); i < len(raw) && raw[i] >= utf8.RuneSelf {
 					return v, false
 				}
-				i += n - 1
+				i--
 			}
 		case escapedClass:
 			v.same = false

@@ -40,10 +40,21 @@ func wordsEnd(s string, i int, stop uint64) int {
 			i += 8
 		}
 		for end := min(i+8, len(s)); i < end; i++ {
-			c := s[i]
-			stopped := stop != anyText && (c == '<' || c == '&' || c == 0)
-			if !stopped && (c > ' ' && c < 0x80 || c > 0xe3 || c == ' ' && s[i-1] != ' ' || spaceAt(s, i) == 0) {
+			switch wordClasses[s[i]] {
+			case wordClass:
 				continue
+			case gapClass:
+				if s[i-1] != ' ' {
+					continue
+				}
+			case markupClass:
+				if stop == anyText {
+					continue
+				}
+			default:
+				if spaceAt(s, i) == 0 {
+					continue
+				}
 			}
 			if s[i-1] == ' ' {
 				i--
@@ -55,6 +66,27 @@ func wordsEnd(s string, i int, stop uint64) int {
 		i--
 	}
 	return i
+}
+
+// These are the classes of bytes in a text.
+const (
+	wordClass     = iota // the byte belongs to a word
+	gapClass             // the byte is a space
+	markupClass          // the byte is "<", "&" or NUL
+	anySpaceClass        // the byte may begin another white space character
+)
+
+var wordClasses = makeWordClasses()
+
+func makeWordClasses() (classes [256]uint8) {
+	for _, c := range "<&\x00" {
+		classes[c] = markupClass
+	}
+	for _, c := range "\t\n\v\f\r\u00c2\u00e1\u00e2\u00e3" {
+		classes[c] = anySpaceClass
+	}
+	classes[' '] = gapClass
+	return classes
 }
 
 // wordWriter collects text with one space between words.
