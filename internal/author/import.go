@@ -30,6 +30,8 @@ const (
 // text that is too long, from a post and imports the rest. It rebuilds the feed once at the end and
 // notifies subscribers once. It calls progress with the number of processed posts; nil: no calls.
 func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress func(done int)) (added int, err error) {
+	p.importing.Add(1)
+	defer p.importing.Add(-1)
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return 0, err
 	}

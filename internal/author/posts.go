@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cloudburst/feed/render"
@@ -52,8 +53,9 @@ type Posts struct {
 	MaxPosts  int // maximum published posts of a user; 0: no limit
 	Window    int // minimum number of posts in a feed, and number of posts in an archive page [20]
 
-	start   sync.Once
-	wakeups chan struct{}
+	start     sync.Once
+	wakeups   chan struct{}
+	importing atomic.Int64 // number of imports that are adding posts
 }
 
 // Modes for short posts that are longer than Limit.

@@ -11,15 +11,17 @@ import (
 const (
 	indexBatch  = 200                    // maximum number of posts that one transaction makes searchable
 	indexAfter  = 100 * time.Millisecond // time from a change to its indexing, so that one transaction indexes several changes
+	indexWithin = 2 * time.Second        // maximum time that imports and other continued changes delay the indexing
 	searchAfter = 3 * time.Second        // maximum time that a search waits for the indexing of changed posts
 )
 
 // indexing is the state of [Site.RunIndex]. After a crash, the store knows which posts are not indexed.
 type indexing struct {
-	mu      sync.Mutex
-	running bool
-	changes int           // number of calls of Index
-	current chan struct{} // closed when the changed posts are searchable; nil: all posts are
+	mu       sync.Mutex
+	running  bool
+	changes  int           // number of calls of Index
+	searches int           // number of searches that wait
+	current  chan struct{} // closed when the changed posts are searchable; nil: all posts are
 
 	start        sync.Once
 	wake, sought chan struct{} // a post changed; a search waits
@@ -38,13 +40,17 @@ func (s *Site) Search(ctx context.Context, user, text string, limit int) ([]Post
 // await returns when the posts that have changed are searchable, or after searchAfter.
 func (x *indexing) await(ctx context.Context) {
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	current := x.current
-	x.mu.Unlock()
 	if current == nil {
 		return
 	}
+	x.searches++
+	x.mu.Unlock()
 	lease.Wake(x.sought)
 	lease.Sleep(ctx, current, searchAfter)
+	x.mu.Lock()
+	x.searches--
 }
 
 // Index updates the search index for all posts that have changed. While RunIndex runs, it does this
@@ -72,11 +78,17 @@ func (s *Site) RunIndex(ctx context.Context, failed func(error)) {
 	x.init()
 	x.set(true)
 	defer x.set(false)
+	var until time.Time
 	for ctx.Err() == nil {
+		for time.Now().Before(until) && s.changing() && lease.Sleep(ctx, x.sought, indexAfter) {
+		}
 		x.mu.Lock()
 		from := x.changes
 		x.mu.Unlock()
-		err := s.indexAll(ctx)
+		n, err := s.Store.IndexPosts(ctx, indexBatch)
+		if n > 0 && err == nil {
+			continue
+		}
 		if err != nil {
 			failed(err)
 		}
@@ -86,8 +98,26 @@ func (s *Site) RunIndex(ctx context.Context, failed func(error)) {
 		}
 		x.mu.Unlock()
 		if lease.Sleep(ctx, x.wake, time.Hour) {
+			until = time.Now().Add(indexWithin)
 			lease.Sleep(ctx, x.sought, indexAfter)
 		}
+	}
+}
+
+// changing reports whether RunIndex leaves the database to other writes: posts are changing, and no
+// search waits.
+func (s *Site) changing() bool {
+	x := &s.index
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.searches > 0 {
+		return false
+	}
+	select {
+	case <-x.wake:
+		return true
+	default:
+		return s.Posts != nil && s.Posts.importing.Load() > 0
 	}
 }
 

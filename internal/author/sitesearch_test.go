@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"cloudburst/internal/author"
 )
@@ -14,10 +15,14 @@ type indexStore struct {
 	author.SiteStore
 	changed, indexed int
 	fail             error
+	runs             int // number of calls that indexed posts
 }
 
 func (s *indexStore) IndexPosts(context.Context, int) (int, error) {
 	n := s.changed - s.indexed
+	if n > 0 {
+		s.runs++
+	}
 	if s.fail == nil {
 		s.indexed = s.changed
 	}
@@ -73,6 +78,41 @@ func TestSearchFindsPostsThatWereJustChanged(t *testing.T) {
 		synctest.Wait()
 		if change(); !ended || store.indexed != 7 {
 			t.Errorf("ended %v, %d posts indexed", ended, store.indexed)
+		}
+	})
+}
+
+func TestContinuedChangesDelayTheIndexing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &indexStore{}
+		site := &author.Site{Store: store}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go site.RunIndex(ctx, func(err error) { t.Error(err) })
+		synctest.Wait()
+		change := func() {
+			store.changed++
+			if err := site.Index(t.Context()); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		for range 100 {
+			change()
+		}
+		if store.runs < 2 || store.runs > 3 {
+			t.Errorf("%d transactions in five seconds of changes", store.runs)
+		}
+		change()
+		begun := time.Now()
+		if found, err := site.Search(t.Context(), "alice", "x", 10); err != nil || len(found) != 101 || time.Since(begun) != 0 {
+			t.Errorf("%d posts after %v: %v", len(found), time.Since(begun), err)
+		}
+		change()
+		time.Sleep(time.Second)
+		if store.indexed != 102 {
+			t.Errorf("%d posts indexed after the last change", store.indexed)
 		}
 	})
 }

@@ -140,7 +140,7 @@ func (s *siteStore) index(ctx context.Context, c sqldb.Conn, posts [][]any, word
 	if err != nil {
 		return err
 	}
-	var old, added [][]any
+	var old, left [][]any
 	for _, p := range posts {
 		id := p[1].(int64)
 		if !same[id] {
@@ -149,31 +149,47 @@ func (s *siteStore) index(ctx context.Context, c sqldb.Conn, posts [][]any, word
 		if p[2].(int64) > 1 {
 			old = append(old, p[:2])
 		}
-		for _, w := range words[id] {
-			added = append(added, []any{p[0], sqldb.Clean(w), p[3], id})
-		}
+		left = append(left, p)
 	}
 	if _, err := c.Bulk(ctx, `rows(owner t, id i) DELETE FROM post_word AS k {USING ROWS} WHERE k.owner = :owner AND k.id = :id`, old); err != nil {
 		return err
 	}
-	return s.insertWords(ctx, c, added)
+	return s.insertWords(ctx, c, left, words)
 }
 
-// insertWords runs one statement: SQLite would run a bulk statement once per word.
-func (s *siteStore) insertWords(ctx context.Context, c sqldb.Conn, words [][]any) error {
+// insertWords runs one statement: SQLite would run a bulk statement once per word. In SQLite the
+// statement reads an object of the words, in the order of the table, with the IDs and times of their
+// posts: a list of rows needs an extraction for each column of each row.
+func (s *siteStore) insertWords(ctx context.Context, c sqldb.Conn, posts [][]any, words map[int64][]string) error {
 	if s.db.Shared {
+		var rows [][]any
+		for _, p := range posts {
+			for _, w := range words[p[1].(int64)] {
+				rows = append(rows, []any{p[0], sqldb.Clean(w), p[3], p[1]})
+			}
+		}
 		_, err := c.Bulk(ctx, `rows(owner t, word t, published_at i, id i) INSERT INTO post_word (owner, word, published_at, id)
-			SELECT :owner, :word, :published_at, :id {FROM ROWS} WHERE true`, words)
+			SELECT :owner, :word, :published_at, :id {FROM ROWS} WHERE true`, rows)
 		return err
 	}
-	if len(words) == 0 {
+	times := map[string]map[int64]int64{}
+	for _, p := range posts {
+		id := p[1].(int64)
+		for _, w := range words[id] {
+			w = sqldb.Clean(w)
+			if times[w] == nil {
+				times[w] = map[int64]int64{}
+			}
+			times[w][id] = p[3].(int64)
+		}
+	}
+	if len(times) == 0 {
 		return nil
 	}
-	slices.SortFunc(words, func(a, b []any) int { return cmp.Compare(a[1].(string), b[1].(string)) }) // in the order of the table
-	list, err := json.Marshal(words)
+	list, err := json.Marshal(times)
 	if err == nil {
 		_, err = c.Exec(ctx, `INSERT INTO post_word (owner, word, published_at, id)
-			SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each($1)`, string(list))
+			SELECT $1, w.key, p.value, p.key FROM json_each($2) AS w, json_each(w.value) AS p`, posts[0][0], string(list))
 	}
 	return err
 }
