@@ -94,6 +94,7 @@ func (h delivering) unpark(b *deliveryBatch) {
 			h.finishRetry(d, *d.reply)
 		}
 	}
+	b.list = nil // a parked delivery must not keep the others in memory
 }
 
 // abandon withdraws the waiting deliveries of a run whose shard another node has claimed. Otherwise
