@@ -123,7 +123,8 @@ func New(o Options) *Client {
 		TLSHandshakeTimeout:    o.ConnectTimeout,
 		ResponseHeaderTimeout:  o.HeaderTimeout,
 		MaxResponseHeaderBytes: 1 << 20,
-		DisableCompression:     true, // Client decodes bodies itself, so that it can limit their size
+		WriteBufferSize:        1 << 10, // enough for a request without a body
+		DisableCompression:     true,    // Client decodes bodies itself, so that it can limit their size
 		MaxIdleConns:           o.Idle,
 		MaxIdleConnsPerHost:    o.IdlePerHost,
 		IdleConnTimeout:        30 * time.Second,
