@@ -33,7 +33,7 @@ const (
 // returns within stopsWithin. With a networked database, Run listens before the database is open, and
 // waits for a slow or unavailable database. Until the database is open, requests get 503.
 func (a *App) Run(ctx context.Context) error {
-	heap.Reserve()
+	heap.DelayCollector()
 	if a.store == nil && a.cfg.Database == "" {
 		if err := a.open(ctx); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"testing"
@@ -14,18 +15,44 @@ func goal() uint64 {
 	return s[0].Value.Uint64()
 }
 
-func TestReserveDelaysCollector(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
+// awaitGoal runs the collector until its goal is between least and most: the adjustment follows a
+// run of the collector.
+func awaitGoal(t *testing.T, least, most uint64) {
+	t.Helper()
+	var last uint64
+	for range 5000 {
+		if last = goal(); last >= least && last <= most {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("the collector runs at %d bytes, not between %d and %d", last, least, most)
+}
+
+func TestCollectorIsDelayed(t *testing.T) {
 	t.Setenv("GOGC", "")
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 40))
-	if Reserve(); reserve != nil {
-		t.Fatal("a process with a memory limit has a reserve")
+	before := delayed.Load()
+	if DelayCollector(); delayed.Load() != before {
+		t.Fatal("the collector of a process with a memory limit is delayed")
 	}
 	debug.SetMemoryLimit(1<<63 - 1)
-	before := goal()
-	Reserve()
-	Reserve()
-	if after := goal(); after < before+Size || after > before+3*Size {
-		t.Errorf("the collector runs at %d bytes, without the reserve at %d", after, before)
+	DelayCollector()
+	DelayCollector()
+	awaitGoal(t, Room, Room+Room/2)
+	ballast := make([]byte, 5*Room)
+	awaitGoal(t, 10*Room, 10*Room+Room/2)
+	runtime.KeepAlive(ballast)
+	awaitGoal(t, Room, Room+Room/2)
+}
+
+func TestPercent(t *testing.T) {
+	for _, c := range []struct {
+		scanned uint64
+		want    int
+	}{{0, 500}, {1 << 20, 500}, {4 << 20, 500}, {8 << 20, 250}, {12 << 20, 166}, {Room, 100}, {1 << 40, 100}} {
+		if got := percent(c.scanned); got != c.want {
+			t.Errorf("with %d bytes, the percentage is %d, not %d", c.scanned, got, c.want)
+		}
 	}
 }

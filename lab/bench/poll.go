@@ -112,7 +112,7 @@ func (b Poll) Run(ctx context.Context) (*Report, error) {
 }
 
 func (b Poll) run(ctx context.Context, s *stage) error {
-	heap.Reserve() // reserve heap memory as the server does
+	heap.DelayCollector() // as the server does
 	parts := []struct {
 		name string
 		do   func(context.Context, *stage) error
