@@ -25,7 +25,7 @@ func rules() ruleset {
 			{"what looks at a feed from outside, and what adds to one", []string{"internal/doctor", "internal/feedfile", "internal/readercheck"}},
 			{"the error type", []string{"internal/fault"}},
 			{"leaves", []string{"internal/bucket", "internal/certs", "internal/checkup", "internal/event", "internal/fetch", "internal/limit", "internal/media", "internal/nettest", "internal/origin", "internal/sanitize", "internal/serve", "internal/stylesheet", "internal/systemd"}},
-			{"items of feeds, their locations, names that users give, and words to search for", []string{"internal/river/item", "internal/river/location", "internal/river/naming", "internal/river/search"}},
+			{"items of feeds, their locations, names that users give, words to search for, and lists of feeds", []string{"internal/river/item", "internal/river/location", "internal/river/naming", "internal/river/search", "internal/river/rail"}},
 			{"forwarding of items, rules about them, and their full texts", []string{"internal/fulltext", "internal/river/filter", "internal/river/forward"}},
 			{"parts of the hub, and of what authors write", []string{"internal/author/inspect", "internal/author/markup", "internal/hub/clock", "internal/hub/content", "internal/hub/histogram"}},
 			{"what the hub keeps, and the rules of authors for their texts", []string{"internal/hub/record", "internal/author/rules"}},

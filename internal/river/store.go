@@ -7,6 +7,7 @@ import (
 	"cloudburst/feed/polling"
 	"cloudburst/internal/river/filter"
 	"cloudburst/internal/river/forward"
+	"cloudburst/internal/river/rail"
 )
 
 // Store is the database of a river. Each method is one transaction, and its changes are on disk
@@ -268,8 +269,8 @@ type CountStore interface {
 	// CountUnread returns the number of unread items and the newest At for each source of a user,
 	// by source ID. Sources without unread items are left out.
 	CountUnread(ctx context.Context, user string) (map[int64]Unread, error)
-	// RiverRail lists the feeds that a user follows, sorted by title regardless of case.
-	RiverRail(ctx context.Context, user string) ([]RailFeed, error)
+	// RiverRail lists the feeds that a user follows.
+	RiverRail(ctx context.Context, q rail.Query) (rail.List, error)
 }
 
 // Unread contains the number of unread items of a source, and the time of the newest one.

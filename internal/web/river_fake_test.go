@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
 	"cloudburst/internal/river/item"
+	"cloudburst/internal/river/rail"
 	"cloudburst/internal/web/readerui"
 )
 
@@ -280,14 +281,14 @@ func (b *fakeRiver) UndoAllRead(_ context.Context, reader string, to time.Time) 
 	return b.err
 }
 
-func (b *fakeRiver) Rail(ctx context.Context, reader string) (list []river.RailFeed, err error) {
-	unread, err := b.CountUnread(ctx, reader)
+func (b *fakeRiver) Rail(ctx context.Context, q rail.Query) (list rail.List, err error) {
+	unread, err := b.CountUnread(ctx, q.User)
 	if err != nil {
-		return nil, err
+		return list, err
 	}
-	following, err := b.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: 1000})
+	following, err := b.Subscriptions(ctx, river.SubscriptionQuery{Reader: q.User, Limit: 1000})
 	for _, f := range following {
-		list = append(list, river.RailFeed{ID: f.Source.ID, Title: f.Name(), Categories: f.Categories, Unread: unread[f.Source.ID].Items})
+		list.Feeds = append(list.Feeds, rail.Feed{ID: f.Source.ID, Title: f.Name(), Categories: f.Categories, Unread: unread[f.Source.ID].Items})
 	}
 	return list, err
 }

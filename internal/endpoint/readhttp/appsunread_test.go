@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/rail"
 	"cloudburst/protocol/fever"
 	"cloudburst/protocol/greader"
 )
@@ -134,10 +135,10 @@ func (m *unreadModel) check(what string) {
 	m.must(err)
 	answer, err := m.fever.Send(ctx, "unread_item_ids", nil)
 	m.must(err)
-	rail, err := m.river.Rail(ctx, alice)
+	feeds, err := m.river.Rail(ctx, rail.Query{User: alice})
 	m.must(err)
 	badges := int64(0)
-	for _, f := range rail {
+	for _, f := range feeds.Feeds {
 		badges += f.Unread
 	}
 	if int64(len(refs)) != total || int64(len(*answer.UnreadItems)) != total || badges != total {

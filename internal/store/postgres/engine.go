@@ -68,6 +68,9 @@ func (e *engine) PageState(ctx context.Context) (state string, err error) {
 	return state, err
 }
 
+// UnreadState implements sqldb.Engine. Other nodes can change counts at any time.
+func (e *engine) UnreadState() string { return "" }
+
 // run runs fn until it succeeds or fails permanently.
 func (e *engine) run(ctx context.Context, fn func(ctx context.Context) error) error {
 	inner := ctx

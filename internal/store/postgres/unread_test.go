@@ -14,7 +14,7 @@ func TestUnreadCountsAreReadWithoutReadingItems(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))
 	relation := regexp.MustCompile(` on (\w+)`)
-	for name, text := range map[string]string{"counts": riversql.UnreadText, "rail": riversql.RailText} {
+	for name, text := range map[string]string{"counts": riversql.UnreadText, "rail": riversql.RailText, "total": riversql.RailTotalText} {
 		rows, err := s.db.QueryContext(t.Context(), "EXPLAIN "+text, "ann")
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ package riversql
 import (
 	"sync/atomic"
 
+	"cloudburst/internal/cache"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqldb"
 )
@@ -30,13 +31,16 @@ type (
 		db    *sqldb.DB
 		words Words // search syntax of the database
 	}
-	subscriptionStore struct{ db *sqldb.DB }
-	readingListStore  struct{ db *sqldb.DB }
-	forwardingStore   struct{ db *sqldb.DB }
-	filterStore       struct{ db *sqldb.DB }
+	subscriptionStore struct {
+		db   *sqldb.DB
+		sums *cache.Shared[railKey, railSums]
+	}
+	readingListStore struct{ db *sqldb.DB }
+	forwardingStore  struct{ db *sqldb.DB }
+	filterStore      struct{ db *sqldb.DB }
 )
 
 // New returns a store that uses db and the given search syntax.
 func New(db *sqldb.DB, words Words) *Store {
-	return &Store{sourceStore{db, new(atomic.Bool)}, itemStore{db, words}, subscriptionStore{db}, readingListStore{db}, forwardingStore{db}, filterStore{db}}
+	return &Store{sourceStore{db, new(atomic.Bool)}, itemStore{db, words}, subscriptionStore{db, &cache.Shared[railKey, railSums]{MaxSize: maxRailSums}}, readingListStore{db}, forwardingStore{db}, filterStore{db}}
 }

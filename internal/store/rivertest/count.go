@@ -3,6 +3,8 @@ package rivertest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -10,12 +12,14 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/rail"
 	"cloudburst/internal/store/storetest"
 )
 
 func riverCountTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"SidebarListsFeedsByTitle":                  riverTest(railOfFeeds),
+		"SidebarOfManyFeedsListsOnlyThoseOfThePage": riverTest(railOfManyFeeds),
 		"CountersMatchPagesAfterRandomOperations":   riverTest(countersMatchPages),
 		"CountersMatchPagesAfterParallelOperations": riverTest(countersAtOnce),
 	}
@@ -34,16 +38,47 @@ func railOfFeeds(t *testing.T, s *stream) {
 	storetest.Must(t, err)
 	never := s.followFeed("ann", feedURL(3))
 	s.followFeed("bob", feedURL(4))
-	got, err := s.RiverRail(s.Ctx, "ann")
-	storetest.Same(t, "rail", []any{got, err}, []any{[]river.RailFeed{
+	got, err := s.RiverRail(s.Ctx, rail.Query{User: "ann"})
+	storetest.Same(t, "rail", []any{got, err}, []any{rail.List{Feeds: []rail.Feed{
 		{ID: second.ID, Title: "Älter"},
 		{ID: first.ID, Title: "Beta", Icon: "http://feeds.example/icon.png", Categories: []string{"Zebra", "ast", "Ähre"}, Unread: 3},
 		{ID: never.ID, Title: feedURL(3)},
-	}, error(nil)})
+	}}, error(nil)})
 	categories, err := s.Categories(s.Ctx, "ann", false)
 	storetest.Same(t, "categories", []any{categories, err}, []any{[]river.Category{{Name: "Ähre", Sources: 1}, {Name: "ast", Sources: 1}, {Name: "Zebra", Sources: 1}}, error(nil)})
-	got, err = s.RiverRail(s.Ctx, "nobody")
-	storetest.Same(t, "a user without feeds", []any{len(got), err}, []any{0, error(nil)})
+	got, err = s.RiverRail(s.Ctx, rail.Query{User: "nobody"})
+	storetest.Same(t, "a user without feeds", []any{len(got.Feeds), err}, []any{0, error(nil)})
+}
+
+func railOfManyFeeds(t *testing.T, s *stream) {
+	const most = 2
+	ask := func(q rail.Query) rail.List {
+		t.Helper()
+		q.User, q.Most = "ann", most
+		list, err := s.RiverRail(s.Ctx, q)
+		storetest.Must(t, err)
+		slices.SortFunc(list.Unread, func(a, b rail.Sum) int { return slices.Compare(a.Categories, b.Categories) })
+		return list
+	}
+	add := func(n, items int, categories ...string) rail.Feed {
+		src := s.take(s.followFeed("ann", feedURL(n), categories...).ID)
+		s.save(river.Saved{Source: src, Put: s.items(src.ID, 0, items)})
+		return rail.Feed{ID: src.ID, Title: feedURL(n), Categories: categories, Unread: int64(items)}
+	}
+	plain, both := add(1, 2), add(2, 3, "a", "b")
+	storetest.Same(t, "few feeds", ask(rail.Query{Total: true, ByCategory: true}), rail.List{Feeds: []rail.Feed{plain, both}})
+	one, other := add(3, 1, "b"), add(4, 4)
+	s.followFeed("bob", feedURL(1), "a")
+
+	storetest.Same(t, "no counts", ask(rail.Query{}), rail.List{Many: true})
+	storetest.Same(t, "the total", ask(rail.Query{Total: true}), rail.List{Many: true, Unread: []rail.Sum{{Unread: 10}}})
+	sums := rail.List{Many: true, Unread: []rail.Sum{{Unread: 6}, {Categories: []string{"a", "b"}, Unread: 3}, {Categories: []string{"b"}, Unread: 1}}}
+	storetest.Same(t, "counts by category", ask(rail.Query{Total: true, ByCategory: true}), sums)
+	storetest.Same(t, "the same again", ask(rail.Query{ByCategory: true}), sums)
+	storetest.Same(t, "a category", ask(rail.Query{Category: "b"}).Feeds, []rail.Feed{both, one})
+	storetest.Same(t, "a feed", ask(rail.Query{Source: other.ID}).Feeds, []rail.Feed{other})
+	storetest.Same(t, "a feed and a category", ask(rail.Query{Category: "a", Source: one.ID}).Feeds, []rail.Feed{both, one})
+	storetest.Same(t, "unknown", ask(rail.Query{Category: "c", Source: one.ID + 1}).Feeds, []rail.Feed(nil))
 }
 
 // countedRiver applies random operations to a few feeds and users.
@@ -199,11 +234,11 @@ func (w *countedRiver) check(t *testing.T, what string) {
 			got[id] = n.Items
 		}
 		storetest.Same(t, what+": counts of "+reader, got, want)
-		rail, err := w.RiverRail(w.Ctx, reader)
+		list, err := w.RiverRail(w.Ctx, rail.Query{User: reader})
 		w.must(err)
 		clear(got)
 		sums := map[string]int64{}
-		for _, f := range rail {
+		for _, f := range list.Feeds {
 			if f.Unread != 0 {
 				got[f.ID] = f.Unread
 			}
@@ -211,10 +246,11 @@ func (w *countedRiver) check(t *testing.T, what string) {
 				sums[name] += f.Unread
 			}
 		}
+		w.checkSums(t, what, reader, list)
 		storetest.Same(t, what+": rail of "+reader, got, want)
-		list, err := w.RiverSubscriptions(w.Ctx, river.SubscriptionQuery{Reader: reader, Unread: true})
+		subscriptions, err := w.RiverSubscriptions(w.Ctx, river.SubscriptionQuery{Reader: reader, Unread: true})
 		w.must(err)
-		for _, f := range list {
+		for _, f := range subscriptions {
 			storetest.Same(t, what+": feed of "+reader, f.Unread, want[f.SourceID])
 		}
 		categories, err := w.Categories(w.Ctx, reader, true)
@@ -223,6 +259,31 @@ func (w *countedRiver) check(t *testing.T, what string) {
 			storetest.Same(t, what+": category of "+reader, c.Unread, sums[c.Name])
 		}
 	}
+}
+
+// checkSums compares the sums of a reader with the list of all feeds.
+func (w *countedRiver) checkSums(t *testing.T, what, reader string, all rail.List) {
+	t.Helper()
+	if len(all.Feeds) < 2 {
+		return
+	}
+	sums := func(list []rail.Sum) map[string]int64 {
+		by := map[string]int64{"": 0}
+		for _, n := range list {
+			by[strings.Join(n.Categories, ",")] += n.Unread
+		}
+		return by
+	}
+	few, err := w.RiverRail(w.Ctx, rail.Query{User: reader, Most: 1, ByCategory: true})
+	w.must(err)
+	storetest.Same(t, what+": sums of "+reader, sums(few.Unread), sums(all.Sums()))
+	total := int64(0)
+	for _, n := range few.Unread {
+		total += n.Unread
+	}
+	few, err = w.RiverRail(w.Ctx, rail.Query{User: reader, Most: 1, Total: true})
+	w.must(err)
+	storetest.Same(t, what+": total of "+reader, few, rail.List{Many: true, Unread: []rail.Sum{{Unread: total}}})
 }
 
 func countersMatchPages(t *testing.T, s *stream) {

@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/internal/hub"
 	"cloudburst/internal/river/forward"
+	"cloudburst/internal/river/rail"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -75,9 +76,9 @@ func UnreadMigrated(t *testing.T, st hub.Store) {
 	s := newEnv(t, st).stream(t)
 	for reader, want := range map[string]map[int64]int64{"ann": {1: 1, 2: 4}, "bob": {1: 5, 2: 5}} {
 		got, icons := map[int64]int64{}, map[int64]string{}
-		rail, err := s.RiverRail(s.Ctx, reader)
+		list, err := s.RiverRail(s.Ctx, rail.Query{User: reader})
 		storetest.Must(t, err)
-		for _, f := range rail {
+		for _, f := range list.Feeds {
 			got[f.ID], icons[f.ID] = f.Unread, f.Icon
 		}
 		storetest.Same(t, "unread of "+reader, got, want)

@@ -38,3 +38,13 @@ func IsShown(statement string) bool {
 	}
 	return !known && !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(statement)), "SELECT")
 }
+
+// IsCounted reports whether a statement may change an unread count, or the categories of a feed.
+func IsCounted(statement string) bool {
+	if strings.HasPrefix(strings.ToUpper(strings.TrimSpace(statement)), "SELECT") {
+		return false
+	}
+	statement = strings.ToLower(statement)
+	return !written.MatchString(statement) || strings.Contains(statement, "river_subscription") ||
+		strings.Contains(statement, "source") && (strings.Contains(statement, "items") || strings.Contains(statement, "delete"))
+}

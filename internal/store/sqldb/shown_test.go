@@ -23,6 +23,21 @@ func TestOnlyWritesToTablesShownOnPagesInvalidateCachedPages(t *testing.T) {
 	}
 }
 
+func TestOnlyWritesOfCountsInvalidateCachedCounts(t *testing.T) {
+	t.Parallel()
+	for statement, want := range map[string]bool{
+		`SELECT items FROM source`: false, `UPDATE source SET claim = 1`: false, `INSERT INTO item_mark (place) VALUES ($1)`: false,
+		`INSERT INTO event (id) VALUES ($1)`: false, `UPDATE topic SET url = ''`: false,
+		`UPDATE source SET items = items - 1`: true, "DELETE FROM\n\tsource WHERE id = $1": true, `INSERT INTO source (id, items) VALUES ($1, 0)`: true,
+		`UPDATE river_subscription AS f SET read_items = 0`: true, `INSERT OR IGNORE INTO river_subscription (reader) VALUES ($1)`: true,
+		`WITH x AS (SELECT 1) DELETE FROM river_subscription`: true, `DROP TABLE source`: true, ``: true,
+	} {
+		if got := IsCounted(statement); got != want {
+			t.Errorf("%q: %v", statement, got)
+		}
+	}
+}
+
 func TestTablesExcludedFromPageStateExist(t *testing.T) {
 	t.Parallel()
 	tables, err := Schema()

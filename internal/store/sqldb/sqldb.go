@@ -38,6 +38,9 @@ type Engine interface {
 	// the state is the same before and after some reads, these reads missed no completed write to
 	// these tables.
 	PageState(ctx context.Context) (string, error)
+	// UnreadState is like PageState for the unread counts of all users, see [IsCounted]; "": the
+	// database does not know the state.
+	UnreadState() string
 }
 
 // DB is a database as the stores of all domains use it.

@@ -37,11 +37,16 @@ func (e *engine) PageState(context.Context) (string, error) {
 	return strconv.FormatUint(e.writer.shown.Load(), 36), nil
 }
 
+// UnreadState implements sqldb.Engine in the same way as PageState.
+func (e *engine) UnreadState() string { return strconv.FormatUint(e.writer.counted.Load(), 36) }
+
 // prepared is a statement with its translation.
 type prepared struct {
 	*sql.Stmt
 	reads bool // read-only
 	shown bool // writes what pages of authors show
+
+	counted bool // writes unread counts
 }
 
 // maxStatements limits the number of prepared statements; list queries have many shapes.
@@ -76,7 +81,7 @@ func (s *statements) get(ctx context.Context, text string) (prepared, func(), er
 	if err != nil {
 		return p, nil, err
 	}
-	p = prepared{stmt, strings.HasPrefix(t.SQL, "SELECT"), sqldb.IsShown(t.SQL)}
+	p = prepared{stmt, strings.HasPrefix(t.SQL, "SELECT"), sqldb.IsShown(t.SQL), sqldb.IsCounted(t.SQL)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, raced := s.known[text]; raced || len(s.known) >= maxStatements {
@@ -100,6 +105,8 @@ type conn struct {
 	stmts *statements
 	wrote bool // the operation may have changed data
 	shown bool // the operation may have changed tables that pages of authors show
+
+	counted bool // the operation may have changed unread counts
 }
 
 func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -125,7 +132,9 @@ func (c *conn) exec(ctx context.Context, p prepared, args []any) (int64, error) 
 }
 
 // changed records that a statement may have changed data.
-func (c *conn) changed(p prepared) { c.wrote, c.shown = true, c.shown || p.shown }
+func (c *conn) changed(p prepared) {
+	c.wrote, c.shown, c.counted = true, c.shown || p.shown, c.counted || p.counted
+}
 
 func (c *conn) Query(ctx context.Context, text string, row func(*sql.Rows) error, args ...any) error {
 	p, done, err := c.stmts.get(ctx, text)

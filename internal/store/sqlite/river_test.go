@@ -14,7 +14,7 @@ import (
 func TestUnreadCountsAreReadWithoutReadingItems(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{Dir: t.TempDir()})
-	for name, text := range map[string]string{"counts": riversql.UnreadText, "rail": riversql.RailText} {
+	for name, text := range map[string]string{"counts": riversql.UnreadText, "rail": riversql.RailText, "total": riversql.RailTotalText} {
 		rows, err := s.rdb.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, "ann")
 		if err != nil {
 			t.Fatal(err)

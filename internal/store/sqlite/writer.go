@@ -35,6 +35,8 @@ type writer struct {
 
 	shown atomic.Uint64 // number of transactions that may have changed what pages of authors show
 
+	counted atomic.Uint64 // number of transactions that may have changed unread counts
+
 	operations chan *operation
 	stopping   chan struct{} // closed when no more operations are accepted
 	stopped    chan struct{} // closed when the last operation is done
@@ -191,16 +193,19 @@ func (w *writer) try(batch []*operation, errs []error) error {
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		return err
 	}
-	shown := false
+	shown, counted := false, false
 	defer func() { // deferred, so that it also runs after an error: the transaction may still have been committed
 		if shown {
 			w.shown.Add(1)
+		}
+		if counted {
+			w.counted.Add(1)
 		}
 	}()
 	for i, op := range batch {
 		c := &conn{stmts: w.stmts}
 		errs[i] = op.fn(ctx, c)
-		shown = shown || c.shown
+		shown, counted = shown || c.shown, counted || c.counted
 		if errs[i] != nil && c.wrote {
 			return w.rollback(ctx, errs[i])
 		}

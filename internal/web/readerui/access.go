@@ -14,6 +14,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/origin"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/rail"
 	"cloudburst/internal/web/shell"
 )
 
@@ -33,7 +34,7 @@ type Items interface {
 	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
 	UndoAllRead(ctx context.Context, reader string, to time.Time) error
 	CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error)
-	Rail(ctx context.Context, reader string) ([]river.RailFeed, error)
+	Rail(ctx context.Context, q rail.Query) (rail.List, error)
 }
 
 // Following manages subscriptions of readers.

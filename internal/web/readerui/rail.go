@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/rail"
 	"cloudburst/internal/web/locale"
 	"cloudburst/internal/web/shell"
 )
@@ -83,23 +84,24 @@ func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 		return nil
 	}
 	v.Views = q.views(v.Root, v.Looks)
-	v.feeds = s.railLater(ctx, v.Reader)
+	v.feeds = s.railLater(ctx, rail.Query{User: v.Reader, Most: maxRailFeeds, Category: q.Category, Source: q.Source,
+		Total: v.CanRead() && !q.scoped(), ByCategory: v.Looks.Counts})
 	return nil
 }
 
 // railLater reads the feeds of a rail while the caller reads the items. The returned function waits
 // for the feeds.
-func (s *riverPages) railLater(ctx context.Context, reader string) func() ([]river.RailFeed, error) {
-	var feeds []river.RailFeed
+func (s *riverPages) railLater(ctx context.Context, q rail.Query) func() (rail.List, error) {
+	var list rail.List
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		feeds, err = s.River.Rail(ctx, reader)
+		list, err = s.River.Rail(ctx, q)
 	}()
-	return func() ([]river.RailFeed, error) {
+	return func() (rail.List, error) {
 		<-done
-		return feeds, err
+		return list, err
 	}
 }
 
@@ -108,11 +110,11 @@ func (s *riverPages) finishRail(ctx context.Context, v *riverView) error {
 	if v.feeds == nil {
 		return nil
 	}
-	feeds, err := v.feeds()
+	list, err := v.feeds()
 	if err != nil {
 		return err
 	}
-	s.addRailFeeds(v, feeds, v.Looks.Counts)
+	s.addRailFeeds(v, list)
 	v.addSearches()
 	for _, g := range v.Groups {
 		for i := range g.Feeds {
@@ -121,7 +123,7 @@ func (s *riverPages) finishRail(ctx context.Context, v *riverView) error {
 			}
 		}
 	}
-	return s.welcome(ctx, v, feeds)
+	return s.welcome(ctx, v, list)
 }
 
 func railCategory(root string, c river.Category, here bool) railLink {
@@ -145,7 +147,7 @@ func (q riverQuery) views(root string, looks displaySettings) (all []railLink) {
 
 // addRailFeeds adds the feeds to their categories, and counts the unread items of the page. Feeds
 // without a category form their own group.
-func (s *riverPages) addRailFeeds(v *riverView, feeds []river.RailFeed, counts bool) {
+func (s *riverPages) addRailFeeds(v *riverView, list rail.List) {
 	byName := map[string]int{}
 	for i := range v.Groups {
 		byName[v.Groups[i].Name] = i
@@ -154,28 +156,24 @@ func (s *riverPages) addRailFeeds(v *riverView, feeds []river.RailFeed, counts b
 	if len(v.Groups) == 0 {
 		rest.Name = "Feeds"
 	}
-	all := len(feeds) <= maxRailFeeds
-	for i := range feeds {
-		f := &feeds[i]
+	v.addRailCounts(list.Sums(), byName)
+	for i := range list.Feeds {
+		f := &list.Feeds[i]
 		link := railFeed{railLink: railLink{Name: shell.CleanText(f.Title, 120), Href: v.Root + "?source=" + strconv.FormatInt(f.ID, 10), Here: f.ID == v.Query.Source, Foreign: true}}
-		if v.CanRead() && (v.Query.Source == 0 || link.Here) && (v.Query.Category == "" || slices.Contains(f.Categories, v.Query.Category)) {
+		if v.CanRead() && v.Query.scoped() && (v.Query.Source == 0 || link.Here) && (v.Query.Category == "" || slices.Contains(f.Categories, v.Query.Category)) {
 			v.Unread += f.Unread
 		}
-		if counts {
+		if v.Looks.Counts {
 			link.Unread = f.Unread
-			v.All.Unread += f.Unread
 		}
 		for _, name := range f.Categories {
 			at, ok := byName[shell.CleanText(name, 100)]
-			if ok {
-				v.Groups[at].Unread += link.Unread
-			}
-			if ok && (all || v.Groups[at].Here || link.Here) {
+			if ok && (!list.Many || v.Groups[at].Here || link.Here) {
 				v.Groups[at].Open = v.Groups[at].Open || v.Groups[at].Here || link.Here
 				v.Groups[at].Feeds = append(v.Groups[at].Feeds, s.drawn(link, f))
 			}
 		}
-		if len(f.Categories) == 0 && (all || link.Here) {
+		if len(f.Categories) == 0 && (!list.Many || link.Here) {
 			rest.Feeds = append(rest.Feeds, s.drawn(link, f))
 		}
 	}
@@ -184,8 +182,27 @@ func (s *riverPages) addRailFeeds(v *riverView, feeds []river.RailFeed, counts b
 	}
 }
 
+// addRailCounts adds the unread counts of all feeds to the page and to its categories. byName maps
+// their names to indexes of v.Groups.
+func (v *riverView) addRailCounts(sums []rail.Sum, byName map[string]int) {
+	for _, n := range sums {
+		if v.CanRead() && !v.Query.scoped() {
+			v.Unread += n.Unread
+		}
+		if !v.Looks.Counts {
+			continue
+		}
+		v.All.Unread += n.Unread
+		for _, name := range n.Categories {
+			if at, ok := byName[shell.CleanText(name, 100)]; ok {
+				v.Groups[at].Unread += n.Unread
+			}
+		}
+	}
+}
+
 // drawn returns link with the icon and the letter of its feed.
-func (s *riverPages) drawn(link railFeed, f *river.RailFeed) railFeed {
+func (s *riverPages) drawn(link railFeed, f *rail.Feed) railFeed {
 	link.Icon, link.Letter = s.icon(f.Icon), initial(link.Name)
 	return link
 }

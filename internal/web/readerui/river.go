@@ -80,6 +80,9 @@ func parseRiverPlace(s string) (p river.Place, ok bool) {
 // feed.
 func (q riverQuery) Filtered() bool { return q.Starred || q.Unread || q.Text != "" }
 
+// scoped reports whether the page shows a category or a feed.
+func (q riverQuery) scoped() bool { return q.Category != "" || q.Source != 0 }
+
 // live reports whether the page shows new items without a reload.
 func (q riverQuery) live() bool { return !q.Starred && q.Text == "" }
 

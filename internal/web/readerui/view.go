@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/rail"
 	"cloudburst/internal/web/shell"
 )
 
@@ -17,8 +18,8 @@ type riverView struct {
 	riverScope
 	Query   riverQuery
 	Looks   displaySettings
-	Own     bool                             // the user may mark items
-	feeds   func() ([]river.RailFeed, error) // waits for the feeds of the rail and returns them; nil: the page has no rail
+	Own     bool                      // the user may mark items
+	feeds   func() (rail.List, error) // waits for the feeds of the rail and returns them; nil: the page has no rail
 	Days    []riverDay
 	Fold    bool        // old items that one check brought are folded
 	Found   int         // number of items on the page
@@ -35,7 +36,7 @@ type riverView struct {
 	Source  *river.Followed
 	base    string // URL of this server
 	Shared  string // path of the public page of this category; "": the category is private, or the page is not of one category
-	Feeds   int64  // number of followed feeds, in total or in the category
+	Feeds   int64  // number of followed feeds, in total (at most maxRailFeeds + 1) or in the category
 	Formats []categoryDoc
 	Unread  int64          // number of unread items in the scope of the page
 	Undo    *shell.UndoBar // undoes the last marking

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"cloudburst/internal/author"
-	"cloudburst/internal/river"
+	"cloudburst/internal/river/rail"
 	"cloudburst/internal/web/shell"
 )
 
@@ -44,14 +44,17 @@ func (s *riverPages) countFollowed(ctx context.Context, v *riverView) error {
 }
 
 // welcome shows the first steps on the page of a new user.
-func (s *riverPages) welcome(ctx context.Context, v *riverView, feeds []river.RailFeed) (err error) {
-	if v.Query.Category != "" || v.Query.Source != 0 || v.Query.Filtered() {
+func (s *riverPages) welcome(ctx context.Context, v *riverView, list rail.List) (err error) {
+	if v.Query.scoped() || v.Query.Filtered() {
 		return nil
 	}
-	v.Feeds = int64(len(feeds))
-	following := make(map[int64]bool, len(feeds))
-	for i := range feeds {
-		following[feeds[i].ID] = true
+	if v.Feeds = int64(len(list.Feeds)); list.Many {
+		v.Feeds = maxRailFeeds + 1
+		return nil
+	}
+	following := make(map[int64]bool, len(list.Feeds))
+	for i := range list.Feeds {
+		following[list.Feeds[i].ID] = true
 	}
 	if !v.Top() || !s.followsOnlyDefaults(following) {
 		return nil
