@@ -3,6 +3,7 @@ package author_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,12 +14,15 @@ import (
 // indexStore records the calls of the search index.
 type indexStore struct {
 	author.SiteStore
+	mu               sync.Mutex
 	changed, indexed int
 	fail             error
 	runs             int // number of calls that indexed posts
 }
 
 func (s *indexStore) IndexPosts(context.Context, int) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n := s.changed - s.indexed
 	if n > 0 {
 		s.runs++
@@ -30,6 +34,8 @@ func (s *indexStore) IndexPosts(context.Context, int) (int, error) {
 }
 
 func (s *indexStore) SearchPosts(context.Context, string, string, int) ([]author.Post, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return make([]author.Post, s.indexed), nil
 }
 
@@ -45,7 +51,9 @@ func TestSearchFindsPostsThatWereJustChanged(t *testing.T) {
 			}
 		}
 		change := func() {
+			store.mu.Lock()
 			store.changed++
+			store.mu.Unlock()
 			if err := site.Index(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -92,7 +100,9 @@ func TestContinuedChangesDelayTheIndexing(t *testing.T) {
 		go site.RunIndex(ctx, func(err error) { t.Error(err) })
 		synctest.Wait()
 		change := func() {
+			store.mu.Lock()
 			store.changed++
+			store.mu.Unlock()
 			if err := site.Index(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -101,6 +111,7 @@ func TestContinuedChangesDelayTheIndexing(t *testing.T) {
 		for range 100 {
 			change()
 		}
+		synctest.Wait()
 		if store.runs < 2 || store.runs > 3 {
 			t.Errorf("%d transactions in five seconds of changes", store.runs)
 		}
@@ -111,6 +122,7 @@ func TestContinuedChangesDelayTheIndexing(t *testing.T) {
 		}
 		change()
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if store.indexed != 102 {
 			t.Errorf("%d posts indexed after the last change", store.indexed)
 		}
