@@ -290,6 +290,16 @@ func (b *fakeRiver) Rail(ctx context.Context, q rail.Query) (list rail.List, err
 	for _, f := range following {
 		list.Feeds = append(list.Feeds, rail.Feed{ID: f.Source.ID, Title: f.Name(), Categories: f.Categories, Unread: unread[f.Source.ID].Items})
 	}
+	if q.Most > 0 && len(list.Feeds) > q.Most {
+		var sums []rail.Sum
+		if q.Total || q.ByCategory {
+			sums = list.Sums()
+		}
+		list.Many, list.Unread = true, sums
+		list.Feeds = slices.DeleteFunc(list.Feeds, func(f rail.Feed) bool {
+			return f.ID != q.Source && (q.Category == "" || !slices.Contains(f.Categories, q.Category))
+		})
+	}
 	return list, err
 }
 
