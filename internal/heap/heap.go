@@ -15,7 +15,7 @@ import (
 )
 
 // Room is the size of the garbage in bytes that may always accumulate before the collector runs.
-const Room = 20 << 20
+const Room = 12 << 20
 
 // least is the size of the smallest heap to which the percentage applies: the collector also has a
 // minimum, which grows with the percentage and would exceed the room.

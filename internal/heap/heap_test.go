@@ -50,7 +50,7 @@ func TestPercent(t *testing.T) {
 	for _, c := range []struct {
 		scanned uint64
 		want    int
-	}{{0, 500}, {1 << 20, 500}, {4 << 20, 500}, {8 << 20, 250}, {12 << 20, 166}, {Room, 100}, {1 << 40, 100}} {
+	}{{0, 300}, {1 << 20, 300}, {4 << 20, 300}, {8 << 20, 150}, {10 << 20, 120}, {Room, 100}, {1 << 40, 100}} {
 		if got := percent(c.scanned); got != c.want {
 			t.Errorf("with %d bytes, the percentage is %d, not %d", c.scanned, got, c.want)
 		}
