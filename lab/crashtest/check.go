@@ -34,22 +34,24 @@ func (h *history) check(all map[pair]outside.Subscription) (broken []string, r R
 	}
 	for _, p := range h.pairs() {
 		k, there := all[p]
+		before := len(broken)
 		broken = append(broken, h.checkEnded(p, there)...)
 		broken = append(broken, h.checkOften(p, &r)...)
 		broken = append(broken, h.checkContent(p, &r)...)
 		if there {
 			broken = append(broken, h.checkSecret(p, k)...)
 		}
-		since, live := h.liveSince(p)
-		if !live {
-			continue
+		if since, live := h.liveSince(p); live {
+			r.Live++
+			if there {
+				broken = append(broken, h.checkNotified(p, since)...)
+			} else {
+				broken = append(broken, fmt.Sprintf("registration lost: %s to %s, acknowledged at %s", p.callback, p.feed, since.Format(clock)))
+			}
 		}
-		r.Live++
-		if !there {
-			broken = append(broken, fmt.Sprintf("registration lost: %s to %s, acknowledged at %s", p.callback, p.feed, since.Format(clock)))
-			continue
+		if len(broken) > before {
+			broken[len(broken)-1] += h.story(p)
 		}
-		broken = append(broken, h.checkNotified(p, since)...)
 	}
 	for p := range all {
 		if len(h.registers[p]) == 0 {
