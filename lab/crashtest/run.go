@@ -327,10 +327,24 @@ func (r *runner) crash(p *program.Process) error {
 
 // afterCrash calls AfterCrash if it is set.
 func (r *runner) afterCrash() error {
+	if err := r.acceptAll(); err != nil {
+		return err
+	}
 	if r.AfterCrash == nil {
 		return nil
 	}
 	return r.AfterCrash()
+}
+
+// acceptAll returns when the callbacks have accepted all connections of the process that ended. A slow
+// machine accepts some later, and they would count as connections of the next process.
+func (r *runner) acceptAll() error {
+	for _, s := range r.subs {
+		if a := outside.Send(context.Background(), r.client, http.MethodGet, s.base, "", ""); a.Err != nil {
+			return a.Err
+		}
+	}
+	return nil
 }
 
 // clientLoop sends random requests as one client, until ctx ends.
