@@ -10,8 +10,9 @@ import (
 
 const (
 	indexBatch  = 200                    // maximum number of posts that one transaction makes searchable
+	smallBatch  = 20                     // the same while no search waits, because saves wait for the transaction
 	indexAfter  = 100 * time.Millisecond // time from a change to its indexing, so that one transaction indexes several changes
-	indexWithin = 2 * time.Second        // maximum time that imports and other continued changes delay the indexing
+	indexWithin = 10 * time.Second       // maximum time that imports and other continued changes delay the indexing
 	searchAfter = 3 * time.Second        // maximum time that a search waits for the indexing of changed posts
 )
 
@@ -85,7 +86,7 @@ func (s *Site) RunIndex(ctx context.Context, failed func(error)) {
 		x.mu.Lock()
 		from := x.changes
 		x.mu.Unlock()
-		n, err := s.Store.IndexPosts(ctx, indexBatch)
+		n, err := s.indexNext(ctx)
 		if n > 0 && err == nil {
 			continue
 		}
@@ -104,21 +105,37 @@ func (s *Site) RunIndex(ctx context.Context, failed func(error)) {
 	}
 }
 
+// indexNext indexes some posts. It leaves half of the time to saves, unless a search waits.
+func (s *Site) indexNext(ctx context.Context) (n int, err error) {
+	if s.index.searching() {
+		return s.Store.IndexPosts(ctx, indexBatch)
+	}
+	began := time.Now()
+	if n, err = s.Store.IndexPosts(ctx, smallBatch); n > 0 {
+		lease.Sleep(ctx, s.index.sought, time.Since(began))
+	}
+	return n, err
+}
+
 // changing reports whether RunIndex leaves the database to other writes: posts are changing, and no
 // search waits.
 func (s *Site) changing() bool {
-	x := &s.index
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.searches > 0 {
+	if s.index.searching() {
 		return false
 	}
 	select {
-	case <-x.wake:
+	case <-s.index.wake:
 		return true
 	default:
 		return s.Posts != nil && s.Posts.importing.Load() > 0
 	}
+}
+
+// searching reports whether a search waits for the indexing.
+func (x *indexing) searching() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.searches > 0
 }
 
 func (x *indexing) set(running bool) {

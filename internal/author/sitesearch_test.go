@@ -108,22 +108,22 @@ func TestContinuedChangesDelayTheIndexing(t *testing.T) {
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		for range 100 {
+		for range 500 {
 			change()
 		}
 		synctest.Wait()
 		if store.runs < 2 || store.runs > 3 {
-			t.Errorf("%d transactions in five seconds of changes", store.runs)
+			t.Errorf("%d transactions in 25 seconds of changes", store.runs)
 		}
 		change()
 		begun := time.Now()
-		if found, err := site.Search(t.Context(), "alice", "x", 10); err != nil || len(found) != 101 || time.Since(begun) != 0 {
+		if found, err := site.Search(t.Context(), "alice", "x", 10); err != nil || len(found) != 501 || time.Since(begun) != 0 {
 			t.Errorf("%d posts after %v: %v", len(found), time.Since(begun), err)
 		}
 		change()
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if store.indexed != 102 {
+		if store.indexed != 502 {
 			t.Errorf("%d posts indexed after the last change", store.indexed)
 		}
 	})
