@@ -58,6 +58,28 @@ func (c *conn) end(err error) {
 	c.Close()
 }
 
+// link puts c before first, the beginning of a list; nil: the list is empty.
+func (c *conn) link(first *conn) {
+	c.next, c.prev = first, nil
+	if first != nil {
+		first.prev = c
+	}
+}
+
+// unlink removes c from the list that begins with first, and returns the new beginning.
+func (c *conn) unlink(first *conn) *conn {
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		first = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	}
+	c.next, c.prev = nil, nil
+	return first
+}
+
 // pool contains idle connections, limited per origin and in total. When the total is exceeded, it
 // closes the oldest first.
 type pool struct {
@@ -129,10 +151,7 @@ func (p *pool) insert(c *conn, o idle) {
 	if p.origins == nil {
 		p.origins = map[origin]idle{}
 	}
-	c.next, c.prev = o.first, nil
-	if o.first != nil {
-		o.first.prev = c
-	}
+	c.link(o.first)
 	p.origins[c.at] = idle{first: c, n: o.n + 1}
 	c.older, c.newer = p.newest, nil
 	if p.newest != nil {
@@ -145,18 +164,11 @@ func (p *pool) insert(c *conn, o idle) {
 }
 
 func (p *pool) remove(c *conn) {
-	switch o := p.origins[c.at]; {
-	case o.n == 1:
+	o := p.origins[c.at]
+	if first := c.unlink(o.first); first != nil {
+		p.origins[c.at] = idle{first: first, n: o.n - 1}
+	} else {
 		delete(p.origins, c.at)
-	case c.prev == nil:
-		p.origins[c.at] = idle{first: c.next, n: o.n - 1}
-		c.next.prev = nil
-	default:
-		p.origins[c.at] = idle{first: o.first, n: o.n - 1}
-		c.prev.next = c.next
-		if c.next != nil {
-			c.next.prev = c.prev
-		}
 	}
 	if c.older != nil {
 		c.older.newer = c.newer
@@ -168,7 +180,7 @@ func (p *pool) remove(c *conn) {
 	} else {
 		p.newest = c.older
 	}
-	c.next, c.prev, c.older, c.newer = nil, nil, nil, nil
+	c.older, c.newer = nil, nil
 	p.n--
 }
 

@@ -38,11 +38,8 @@ func (ws *watches) add(ctx context.Context, c *conn) {
 		ws.byDone[done] = w
 		w.stop = context.AfterFunc(ctx, func() { ws.interrupt(w) })
 	}
-	c.watch, c.prev, c.next = w, nil, w.first
-	if w.first != nil {
-		w.first.prev = c
-	}
-	w.first = c
+	c.link(w.first)
+	c.watch, w.first = w, c
 	if w.cancelled {
 		c.interrupt()
 	}
@@ -56,15 +53,7 @@ func (ws *watches) remove(c *conn) (interrupted bool) {
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if c.prev != nil {
-		c.prev.next = c.next
-	} else {
-		w.first = c.next
-	}
-	if c.next != nil {
-		c.next.prev = c.prev
-	}
-	c.watch, c.prev, c.next = nil, nil, nil
+	c.watch, w.first = nil, c.unlink(w.first)
 	if w.first == nil {
 		w.stop()
 		delete(ws.byDone, w.done)
