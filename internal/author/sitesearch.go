@@ -3,6 +3,7 @@ package author
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cloudburst/internal/lease"
@@ -18,11 +19,12 @@ const (
 
 // indexing is the state of [Site.RunIndex]. After a crash, the store knows which posts are not indexed.
 type indexing struct {
-	mu       sync.Mutex
-	running  bool
-	changes  int           // number of calls of Index
-	searches int           // number of searches that wait
-	current  chan struct{} // closed when the changed posts are searchable; nil: all posts are
+	mu      sync.Mutex
+	running bool
+	changes int           // number of calls of Index
+	current chan struct{} // closed when the changed posts are searchable; nil: all posts are
+
+	searches atomic.Int64 // number of searches that wait
 
 	start        sync.Once
 	wake, sought chan struct{} // a post changed; a search waits
@@ -41,17 +43,15 @@ func (s *Site) Search(ctx context.Context, user, text string, limit int) ([]Post
 // await returns when the posts that have changed are searchable, or after searchAfter.
 func (x *indexing) await(ctx context.Context) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	current := x.current
+	x.mu.Unlock()
 	if current == nil {
 		return
 	}
-	x.searches++
-	x.mu.Unlock()
+	x.searches.Add(1)
+	defer x.searches.Add(-1)
 	lease.Wake(x.sought)
 	lease.Sleep(ctx, current, searchAfter)
-	x.mu.Lock()
-	x.searches--
 }
 
 // Index updates the search index for all posts that have changed. While RunIndex runs, it does this
@@ -107,7 +107,7 @@ func (s *Site) RunIndex(ctx context.Context, failed func(error)) {
 
 // indexNext indexes some posts. It leaves half of the time to saves, unless a search waits.
 func (s *Site) indexNext(ctx context.Context) (n int, err error) {
-	if s.index.searching() {
+	if s.index.searches.Load() > 0 {
 		return s.Store.IndexPosts(ctx, indexBatch)
 	}
 	began := time.Now()
@@ -120,7 +120,7 @@ func (s *Site) indexNext(ctx context.Context) (n int, err error) {
 // changing reports whether RunIndex leaves the database to other writes: posts are changing, and no
 // search waits.
 func (s *Site) changing() bool {
-	if s.index.searching() {
+	if s.index.searches.Load() > 0 {
 		return false
 	}
 	select {
@@ -129,13 +129,6 @@ func (s *Site) changing() bool {
 	default:
 		return s.Posts != nil && s.Posts.importing.Load() > 0
 	}
-}
-
-// searching reports whether a search waits for the indexing.
-func (x *indexing) searching() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.searches > 0
 }
 
 func (x *indexing) set(running bool) {

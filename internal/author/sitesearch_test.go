@@ -39,6 +39,17 @@ func (s *indexStore) SearchPosts(context.Context, string, string, int) ([]author
 	return make([]author.Post, s.indexed), nil
 }
 
+// change changes a post.
+func (s *indexStore) change(t *testing.T, site *author.Site) {
+	t.Helper()
+	s.mu.Lock()
+	s.changed++
+	s.mu.Unlock()
+	if err := site.Index(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSearchFindsPostsThatWereJustChanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,14 +61,7 @@ func TestSearchFindsPostsThatWereJustChanged(t *testing.T) {
 				t.Errorf("%d posts, want %d: %v", len(found), want, err)
 			}
 		}
-		change := func() {
-			store.mu.Lock()
-			store.changed++
-			store.mu.Unlock()
-			if err := site.Index(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
+		change := func() { store.change(t, site) }
 		change() // nothing runs in the background yet
 		search(2)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -100,12 +104,7 @@ func TestContinuedChangesDelayTheIndexing(t *testing.T) {
 		go site.RunIndex(ctx, func(err error) { t.Error(err) })
 		synctest.Wait()
 		change := func() {
-			store.mu.Lock()
-			store.changed++
-			store.mu.Unlock()
-			if err := site.Index(t.Context()); err != nil {
-				t.Error(err)
-			}
+			store.change(t, site)
 			time.Sleep(50 * time.Millisecond)
 		}
 		for range 500 {
