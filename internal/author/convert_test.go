@@ -186,6 +186,31 @@ func TestRepeatedImportAddsPostsOnce(t *testing.T) {
 	})
 }
 
+func TestImportOrdersPostsByDate(t *testing.T) {
+	t.Parallel()
+	withHarness(t, func(t *testing.T, d *harness) {
+		var posts []author.Post
+		for i := range 600 { // more than one transaction, the newest first like in a feed
+			posts = append(posts, author.Post{GUID: fmt.Sprint("g", i), PublishedAt: time.Now().Add(-time.Duration(i) * time.Hour), Content: author.Content{Source: fmt.Sprint(i)}})
+		}
+		old := posts[0]
+		old.Source, old.PublishedAt = "the same GUID again", time.Now().Add(-1000*time.Hour)
+		posts = append(posts, old)
+		if added, err := d.Import(d.ctx, "alice", posts, nil); err != nil || added != 600 {
+			t.Fatalf("added %d, %v", added, err)
+		}
+		list, err := d.List(d.ctx, author.PostQuery{User: "alice", State: author.Published, Limit: 600})
+		if err != nil || len(list) != 600 {
+			t.Fatalf("%d posts, %v", len(list), err)
+		}
+		for i, p := range list {
+			if place := int64(600 - i); p.Source != fmt.Sprint(i) || p.Seq != place || p.ID != place {
+				t.Fatalf("post %d is %q with place %d and id %d", i, p.Source, p.Seq, p.ID)
+			}
+		}
+	})
+}
+
 func TestMovedFeedRejectsPosts(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"cloudburst/internal/author/markup"
@@ -42,6 +43,7 @@ func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress 
 	if err != nil {
 		return 0, err
 	}
+	posts = chronological(posts)
 	if added, err = p.add(ctx, user, posts, progress); err != nil || added == 0 && !converted {
 		return added, err
 	}
@@ -54,6 +56,22 @@ func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress 
 	}
 	_, err = p.write(ctx, w)
 	return added, err
+}
+
+// chronological returns posts oldest first, without posts whose GUID an earlier post has. Most feeds
+// list the newest first; the other order saves giving new places to all posts at the end.
+func chronological(posts []Post) []Post {
+	seen := map[string]bool{}
+	posts = slices.DeleteFunc(slices.Clone(posts), func(p Post) bool {
+		if p.GUID == "" {
+			return false
+		}
+		before := seen[p.GUID]
+		seen[p.GUID] = true
+		return before
+	})
+	slices.SortStableFunc(posts, func(a, b Post) int { return a.PublishedAt.Compare(b.PublishedAt) })
+	return posts
 }
 
 // add adds posts without rebuilding the feed.
