@@ -36,7 +36,7 @@ func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, po
 		if err != nil || len(rows) == 0 {
 			return 0, err
 		}
-		slugs := &slugs{store: s, c: c, user: w.User, next: map[string]int{}}
+		slugs := &slugs{store: s, c: c, user: w.User, next: map[string]numbers{}}
 		if err := slugs.load(ctx, rows); err != nil {
 			return 0, err
 		}

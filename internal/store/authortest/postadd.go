@@ -59,8 +59,9 @@ func postAdded(t *testing.T, e *env) {
 func postAddedNames(t *testing.T, e *env) {
 	e.publish(t, "alice", "One")
 	e.publish(t, "alice", "One-2")
+	e.publish(t, "alice", "One-70")
 	var list []author.Post
-	for i := range 40 {
+	for i := range 140 {
 		p := e.elsewhere("One", 0)
 		p.GUID = fmt.Sprint(i)
 		list = append(list, p)
@@ -68,9 +69,9 @@ func postAddedNames(t *testing.T, e *env) {
 	list[20].Slug = "one-2"
 	n, err := e.posts(t).AddPosts(e.Ctx, "alice", e.Now, list)
 	storetest.Must(t, err)
-	storetest.Same(t, "added", n, 40)
+	storetest.Same(t, "added", n, 140)
 	slugs := map[string]bool{}
-	for id := int64(1); id <= 42; id++ {
+	for id := int64(1); id <= 143; id++ {
 		p := e.postAt(t, "alice", id)
 		storetest.Same(t, "place", p.Seq, id)
 		if p.Slug == "" || slugs[p.Slug] {
@@ -78,10 +79,10 @@ func postAddedNames(t *testing.T, e *env) {
 		}
 		slugs[p.Slug] = true
 	}
-	if !slugs["one-40"] || !slugs["one-2-2"] {
+	if !slugs["one-71"] || !slugs["one-142"] || !slugs["one-2-2"] {
 		t.Errorf("the slugs are %v", slugs)
 	}
-	storetest.Same(t, "the next", e.publish(t, "alice", "New").ID, int64(43))
+	storetest.Same(t, "the next", e.publish(t, "alice", "New").ID, int64(144))
 }
 
 func postSweep(t *testing.T, e *env) {
