@@ -33,13 +33,15 @@ func scanPost(rows *sql.Rows, r *postRow) error { return rows.Scan(r.fields()...
 
 // unpack decodes the stored content.
 func (r *postRow) unpack() error {
+	r.Content = author.Content{}
 	if err := json.Unmarshal([]byte(r.body), &r.Content); err != nil {
 		return fmt.Errorf("read post %d of %s: %w", r.ID, r.User, err)
 	}
 	return nil
 }
 
-// packPost encodes a post as a row. The Post in the row has the values that a later read returns.
+// packPost encodes a post as a row. The Post in the row has the values that a later read returns,
+// except for its Content, which unpack replaces by that of a later read.
 func packPost(p author.Post) (postRow, error) {
 	p.User, p.GUID, p.Slug, p.SlugWish, p.Key = sqldb.Clean(p.User), sqldb.Clean(p.GUID), sqldb.Clean(p.Slug), sqldb.Clean(p.SlugWish), sqldb.Clean(p.Key)
 	for _, t := range []*time.Time{&p.CreatedAt, &p.UpdatedAt, &p.PublishedAt, &p.DueAt, &p.UndoUntil} {
@@ -49,13 +51,8 @@ func packPost(p author.Post) (postRow, error) {
 			*t = time.UnixMilli(v).UTC()
 		}
 	}
-	r := postRow{Post: p}
-	var err error
-	if r.body, err = sqldb.JSON(&p.Content); err != nil {
-		return r, err
-	}
-	r.Content = author.Content{}
-	return r, r.unpack()
+	body, err := sqldb.JSON(&p.Content)
+	return postRow{Post: p, body: body}, err
 }
 
 // postsOf unpacks the rows of a query, outside of the transaction.

@@ -98,6 +98,9 @@ func (t *writing) change(ctx context.Context, done *author.Written) (wrote, seen
 	p := *next
 	p.User, p.ID, p.Revision = now.User, now.ID, now.Revision+1
 	row, err := packPost(p)
+	if err == nil {
+		err = row.unpack()
+	}
 	if err != nil {
 		return false, false, err
 	}
@@ -208,8 +211,8 @@ func updatePost(ctx context.Context, c sqldb.Conn, r *postRow) error {
 // their place; a post gets a place at the end when it is published again.
 func (t *writing) renumber(ctx context.Context, p *author.Post) error {
 	_, err := t.c.Exec(ctx, `UPDATE post SET seq = r.n FROM
-			(SELECT p.id, row_number() OVER (ORDER BY p.published_at, p.id) AS n FROM post AS p WHERE p.owner = $1 AND p.state = 'published') AS r
-		WHERE post.owner = $1 AND post.id = r.id AND post.seq <> r.n`, t.writer.User)
+			(SELECT p.id, p.seq, row_number() OVER (ORDER BY p.published_at, p.id) AS n FROM post AS p WHERE p.owner = $1 AND p.state = 'published') AS r
+		WHERE r.seq <> r.n AND post.owner = $1 AND post.id = r.id`, t.writer.User)
 	if err == nil {
 		_, err = t.c.Exec(ctx, `UPDATE post SET seq = 0 WHERE owner = $1 AND state <> 'published' AND seq <> 0`, t.writer.User)
 	}
