@@ -9,7 +9,7 @@ has() {
 	postgresql) command -v postgres >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null ;;
 	libc6-dev) [[ -e /usr/include/stdlib.h ]] ;;
 	ca-certificates) [[ -e /etc/ssl/certs/ca-certificates.crt || -e /etc/ssl/cert.pem ]] ;;
-	chromium) command -v chromium >/dev/null ;;
+	chromium-headless-shell) command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null ;;
 	php-cli) command -v php >/dev/null ;;
 	php-xml) php -r 'exit(class_exists("SimpleXMLElement") ? 0 : 1);' 2>/dev/null ;;
 	nodejs) command -v node >/dev/null ;;
@@ -24,7 +24,7 @@ has() {
 
 # Purposes: a real database; a browser for the pages; clients in other languages; the race
 # detector; an independent reader of image metadata; a load balancer for several nodes.
-wanted=(ca-certificates postgresql chromium php-cli php-xml perl ruby python3 nodejs curl gcc libc6-dev libimage-exiftool-perl nginx haproxy)
+wanted=(ca-certificates postgresql chromium-headless-shell php-cli php-xml perl ruby python3 nodejs curl gcc libc6-dev libimage-exiftool-perl nginx haproxy)
 
 if ! command -v go >/dev/null; then
 	echo "setup: there is no Go on the PATH; install Go 1.26 or newer (https://go.dev/dl/)" >&2

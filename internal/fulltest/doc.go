@@ -2,7 +2,10 @@
 // ten times slower. Start with [Long] and [Size].
 package fulltest
 
-import "testing"
+import (
+	"os/exec"
+	"testing"
+)
 
 // Long skips, with -short, a test that uses more than half a second of CPU time or waits for
 // seconds.
@@ -19,6 +22,20 @@ func Needs(t testing.TB, what string) {
 	if testing.Short() {
 		t.Skipf("needs %s; run without -short", what)
 	}
+}
+
+// Chromium returns the path of Chromium's program without windows, which needs half of the CPU time,
+// or else of Chromium. It fails the test if neither is installed, and skips it with -short.
+func Chromium(t testing.TB) string {
+	t.Helper()
+	Needs(t, "a browser")
+	for _, name := range []string{"chromium-headless-shell", "chromium"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatal("this test needs Chromium; packaging/setup-tests.sh installs it (Debian package chromium-headless-shell)")
+	return ""
 }
 
 // SkipUnderRace skips a test under the race detector. It is for tests with much data and a single

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"cloudburst/internal/fulltest"
 )
 
 // waitTimeout is the timeout for each wait. It is long because tests that run at the same time
@@ -42,14 +43,10 @@ var chromium struct {
 	err  error
 }
 
-func startChromium() {
+func startChromium(path string) {
 	b := &chromium
-	if _, b.err = exec.LookPath("chromium"); b.err != nil {
-		b.err = fmt.Errorf("these tests need Debian's chromium, which packaging/setup-tests.sh installs: %w", b.err)
-		return
-	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath("chromium"), chromedp.DisableGPU, chromedp.WSURLReadTimeout(2*time.Minute),
+		chromedp.ExecPath(path), chromedp.DisableGPU, chromedp.WSURLReadTimeout(2*time.Minute),
 		chromedp.Flag("mute-audio", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("lang", "en-GB"), chromedp.WindowSize(1280, 900))
 	if os.Getuid() == 0 {
@@ -79,7 +76,8 @@ const watching = `addEventListener("securitypolicyviolation", (e) => console.err
 
 func newTab(t *testing.T, base string) *tab {
 	t.Helper()
-	chromium.Do(startChromium)
+	path := fulltest.Chromium(t)
+	chromium.Do(func() { startChromium(path) })
 	if chromium.err != nil {
 		t.Fatal(chromium.err)
 	}

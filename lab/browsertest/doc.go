@@ -6,7 +6,8 @@
 // test has its own window and cookies. Problems that the browser reports (script errors, policy
 // violations, failed requests, dialogs) fail the test, unless the test expects the problem.
 //
-// The tests need Debian's package chromium, which packaging/setup-tests.sh installs. If
-// CLOUDBURST_SCREENSHOTS names a folder, or with go test -artifacts, the tour of the pages writes
-// screenshots. It writes each page narrow and wide, light and dark.
+// The tests need Debian's package chromium-headless-shell, which packaging/setup-tests.sh
+// installs, or the package chromium. If CLOUDBURST_SCREENSHOTS names a folder, or with
+// go test -artifacts, the tour of the pages writes screenshots. It writes each page narrow and wide,
+// light and dark.
 package browsertest

@@ -397,13 +397,13 @@ func newServing(t *testing.T) *serving {
 
 func TestDraftSurvivesCrashesOfServerAndBrowser(t *testing.T) {
 	t.Parallel()
-	fulltest.Needs(t, "a browser")
+	path := fulltest.Chromium(t)
 	s := newServing(t)
 	dir := t.TempDir()
 	browse := func() (*tab, func()) {
 		t.Helper()
 		options := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
-			chromedp.ExecPath("chromium"), chromedp.DisableGPU, chromedp.UserDataDir(dir), chromedp.WSURLReadTimeout(2*time.Minute), chromedp.NoSandbox)
+			chromedp.ExecPath(path), chromedp.DisableGPU, chromedp.UserDataDir(dir), chromedp.WSURLReadTimeout(2*time.Minute), chromedp.NoSandbox)
 		all, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, stop := chromedp.NewContext(all)
 		b := &tab{t: t, ctx: ctx, base: s.Base}
