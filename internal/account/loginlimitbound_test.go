@@ -13,6 +13,7 @@ import (
 func TestNumberOfCachedFailedSignInsIsBounded(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
+	fulltest.SkipUnderRace(t)
 	withHarness(t, account.Options{Limits: account.Limits{Keys: 50, Minute: 1 << 30}}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		for i := range 2000 {

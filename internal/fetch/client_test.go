@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"cloudburst/internal/fulltest"
 	"cloudburst/internal/nettest"
 
 	"github.com/andybalholm/brotli"
@@ -86,8 +87,9 @@ func TestResponsesBeyondTheLimitsAreRejected(t *testing.T) {
 			}
 		}
 	}
-	bomb := compressed(t, "gzip", make([]byte, 64<<20))
-	brotliBomb := compressed(t, "br", make([]byte, 64<<20))
+	zeros := make([]byte, fulltest.Size(64, 8)<<20)
+	bomb := compressed(t, "gzip", zeros)
+	brotliBomb := compressed(t, "br", zeros)
 	double := compressed(t, "gzip", bomb)
 	for name, c := range map[string]struct {
 		handle func(net.Conn, int)

@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/endpoint/endpointtest"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
 	"cloudburst/protocol/metaweblog"
 	"cloudburst/protocol/xmlrpc"
 
@@ -413,6 +414,7 @@ func TestUploadedFilesAreServed(t *testing.T) {
 
 func TestXMLRPCCallsThatContainFileOrTextCanBeLarge(t *testing.T) {
 	t.Parallel()
+	fulltest.SkipUnderRace(t)
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
 	w.editor.Files = nil // the test checks only that the call arrives
