@@ -79,22 +79,25 @@ func newPages(l *locale.Locale) pages {
 		"clean":   CleanText,
 		"once":    func(id, label, text string) CopyText { return CopyText{id, label, text} },
 	}
-	base := parseInto(template.New("base").Funcs(funcs), l,
-		"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "postparts", "threadparts", "authorparts", "audience")
+	common := sync.OnceValue(func() *template.Template {
+		return parseInto(template.New("base").Funcs(funcs), l,
+			"base", "icons", "row", "form", "figure", "change", "message", "sourceparts", "riverparts", "outliner", "postparts", "threadparts", "authorparts", "audience")
+	})
+	base := func() *template.Template { return template.Must(common().Clone()) }
 	all := pages{}
 	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
 		"setup", "login", "signup", "account", "tokens", "move", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "authorpage", "authorsearch", "authorformats", "sitedesign", "sitepages", "sitepage", "sitedomain", "river", "riveritem", "riverdisplay", "welcome", "rivers",
 		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "filters", "filter", "write", "writeposts", "writeversions", "writesettings", "writereplies", "people", "peoplefollow", "profile", "testfeed", "offline"} {
 		all[name] = sync.OnceValue(func() *template.Template {
 			if slices.Contains(untranslated, name) {
-				return parseInto(template.Must(base.Clone()), locale.English(), "docsnav", name)
+				return parseInto(base(), locale.English(), "docsnav", name)
 			}
-			return parseInto(template.Must(base.Clone()), l, name)
+			return parseInto(base(), l, name)
 		})
 	}
 	for _, name := range adminPages() {
 		all[name] = sync.OnceValue(func() *template.Template {
-			return parseInto(template.Must(base.Clone()), l, "adminparts", name)
+			return parseInto(base(), l, "adminparts", name)
 		})
 	}
 	return all
