@@ -59,7 +59,9 @@ func (m Million) run(ctx context.Context, s *stage) error {
 	if err := s.serve(ctx); err != nil {
 		return err
 	}
+	cpu := s.server.usage().cpu.Seconds()
 	r.add("start → ready", s.server.ready.Seconds(), "s").target("<", 2)
+	r.add("CPU of the start", cpu, "s").target("≤", 0.1)
 	if err := m.rest(ctx, s); err != nil {
 		return err
 	}
