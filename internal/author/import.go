@@ -58,8 +58,8 @@ func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress 
 	return added, err
 }
 
-// chronological returns posts oldest first, without posts whose GUID an earlier post has. Most feeds
-// list the newest first; the other order saves giving new places to all posts at the end.
+// chronological returns posts oldest first, without posts whose GUID an earlier post has. In this
+// order most posts get their final place when they are added, although feeds list the newest first.
 func chronological(posts []Post) []Post {
 	seen := map[string]bool{}
 	posts = slices.DeleteFunc(slices.Clone(posts), func(p Post) bool {
