@@ -64,21 +64,24 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// TestParseTimeIsLinear compares the time for a document with the time for one of twice the length.
-// Quadratic algorithms take four times as long. The test uses the fastest of many runs.
+// TestParseTimeIsLinear compares the time for a document with the time for one of eight times the
+// length. A quadratic algorithm takes 64 times as long. A linear one takes up to 16 times as long: more
+// memory is new, and it does not fit into the caches, which other programs use too. The test uses the
+// fastest of several runs.
 func TestParseTimeIsLinear(t *testing.T) {
 	fulltest.Long(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // switch off garbage collection, whose timing is random
-	// One run is short enough to finish within one time slice on a shared machine.
-	const size, limit, rounds = 1 << 16, 2.5, 200
+	const size, factor, limit, rounds = 1 << 16, 8, 20, 50
 	for name, make := range hostile() {
-		one, two := []byte(make(size)), []byte(make(2*size))
-		a, b := took(t, one), took(t, two)
-		for i := 0; i < rounds && (i < 3 || float64(b) >= limit*float64(a)); i++ {
-			a, b = min(a, took(t, one)), min(b, took(t, two))
+		short, long := []byte(make(size)), []byte(make(factor*size))
+		a, b := took(t, short), took(t, long)
+		for i := 0; i < rounds && (i < 2 || b >= limit*a); i++ {
+			a, b = min(a, took(t, short)), min(b, took(t, long))
 		}
-		if ratio := float64(b) / float64(a); ratio >= limit {
-			t.Errorf("%s: twice the length takes %.1f times as long (%v and %v)", name, ratio, a, b)
+		ratio := float64(b) / float64(a)
+		t.Logf("%s: %.1f times as long (%v and %v)", name, ratio, a, b)
+		if ratio >= limit {
+			t.Errorf("%s: %d times the length takes %.1f times as long (%v and %v)", name, factor, ratio, a, b)
 		}
 	}
 }
