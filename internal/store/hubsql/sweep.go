@@ -158,13 +158,13 @@ func (w *sweep) sweepTopics(ctx context.Context, c sqldb.Conn, sc scope) (looked
 	// Check only after locking the rows: a transaction that was adding a subscription either held
 	// the lock before, so that its row is visible now, or waits for this transaction.
 	_, err = c.Bulk(ctx, `rows(id i, now i) UPDATE topic AS t SET used_at = :now {FROM ROWS}
-		WHERE t.id = :id AND EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id)`, rows)
+		WHERE t.id = :id AND EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = :id)`, rows)
 	if err != nil {
 		return 0, err
 	}
 	var gone [][]any
 	err = c.BulkQuery(ctx, `rows(idle i) DELETE FROM topic AS t {USING ROWS}
-		WHERE t.id = :idle AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id) RETURNING id`, func(rows *sql.Rows) error {
+		WHERE t.id = :idle AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = :idle) RETURNING id`, func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
 		gone = append(gone, []any{id})

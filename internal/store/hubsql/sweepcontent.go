@@ -22,27 +22,29 @@ type orphans struct {
 	before        int64     // Unix milliseconds
 }
 
-const (
-	// noWebSub is the condition that topic t keeps content and has no WebSub subscription. It uses
-	// only indexed columns; the sweep removes expired subscriptions separately.
-	noWebSub = `t.is_full AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id AND s.protocol = 'websub')`
+// noWebSub is the condition that a topic has no WebSub subscription. topic is the SQL of its id. The
+// condition uses only indexed columns; the sweep removes expired subscriptions separately.
+func noWebSub(topic string) string {
+	return `NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = ` + topic + ` AND s.protocol = 'websub')`
+}
 
-	// allDelivered is the condition that the newest version of a topic is delivered: no shard has
-	// work, and no WebSub subscription has a pending delivery. b is the row of the content.
-	allDelivered = `NOT EXISTS (SELECT 1 FROM part AS p WHERE p.topic_id = b.topic_id AND (p.due_at IS NOT NULL OR p.want <> p.done))
-		AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = b.topic_id AND s.protocol = 'websub' AND s.next_at > 0)`
-)
+// allDelivered is the condition that the newest version of a topic is delivered: no shard has
+// work, and no WebSub subscription has a pending delivery. topic is the SQL of its id.
+func allDelivered(topic string) string {
+	return `NOT EXISTS (SELECT 1 FROM part AS p WHERE p.topic_id = ` + topic + ` AND (p.due_at IS NOT NULL OR p.want <> p.done))
+		AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = ` + topic + ` AND s.protocol = 'websub' AND s.next_at > 0)`
+}
 
 // orphansAt finds up to limit rows of each kind.
 func orphansAt(ctx context.Context, c sqldb.Conn, now time.Time, limit int) (orphans, error) {
 	l := orphans{before: sqldb.Millis(now.Add(-intentAge))}
 	limit = max(limit, 0)
 	var err error
-	if l.withoutWebSub, err = sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT t.id FROM topic AS t WHERE `+noWebSub+` LIMIT $1`, limit); err != nil {
+	if l.withoutWebSub, err = sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT t.id FROM topic AS t WHERE t.is_full AND `+noWebSub(`t.id`)+` LIMIT $1`, limit); err != nil {
 		return l, err
 	}
 	if l.delivered, err = sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT t.id FROM topic AS t JOIN body AS b ON b.topic_id = t.id
-		WHERE t.is_full AND `+allDelivered+` LIMIT $1`, limit); err != nil {
+		WHERE t.is_full AND `+allDelivered(`b.topic_id`)+` LIMIT $1`, limit); err != nil {
 		return l, err
 	}
 	l.intents, err = sqldb.Collect(ctx, c, func(rows *sql.Rows, k *hub.Key) error { return rows.Scan(&k.TopicID, &k.ID) },
@@ -83,12 +85,13 @@ func (l orphans) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 	// Check the condition again under the lock. A transaction that was adding a subscription or
 	// writing a check either holds the topic's lock, so that takeTopics skipped the topic, or its
 	// rows are visible now.
-	n, err := c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id AND `+allDelivered, delivered)
+	n, err := c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id AND `+allDelivered(`:id`), delivered)
 	if err != nil {
 		return 0, err
 	}
 	gone += n
-	n, err = c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = FALSE {FROM ROWS} WHERE t.id = :id AND `+noWebSub, full)
+	// COALESCE keeps PostgreSQL from reading all topics that keep content.
+	n, err = c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = FALSE {FROM ROWS} WHERE t.id = :id AND COALESCE(t.is_full, FALSE) AND `+noWebSub(`:id`), full)
 	if err != nil {
 		return 0, err
 	}
@@ -96,7 +99,7 @@ func (l orphans) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 	// Also delete the content of topics whose flag is_full is not set: no later sweep finds this
 	// content.
 	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id
-		AND NOT EXISTS (SELECT 1 FROM topic AS t WHERE t.id = b.topic_id AND t.is_full)`, full)
+		AND NOT EXISTS (SELECT 1 FROM topic AS t WHERE t.id = :id AND t.is_full)`, full)
 	return gone, err
 }
 

@@ -158,7 +158,9 @@ func ensureTopics(ctx context.Context, c sqldb.Conn, shared bool, urls map[int64
 			ready[id] = true
 			return err
 		}
-		err := c.BulkQuery(ctx, `rows(id i) SELECT p.topic_id FROM part AS p {AND ROWS} WHERE p.topic_id = :id AND p.part = 0`, note, rows)
+		// The part comes from the row, and a column that is in no index is compared: otherwise
+		// PostgreSQL may read the whole table.
+		err := c.BulkQuery(ctx, `rows(id i) SELECT p.topic_id FROM part AS p {AND ROWS} WHERE p.topic_id = :id AND p.part = 0 * :id AND p.epoch >= 0`, note, rows)
 		if err != nil {
 			return err
 		}

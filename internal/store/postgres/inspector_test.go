@@ -32,10 +32,11 @@ type inspector struct {
 	mu         sync.Mutex
 	seen, used map[string]bool
 	problems   map[string]bool
+	bulk       map[string][]any // bulk statements and their arguments
 }
 
 func newInspector() *inspector {
-	return &inspector{seen: map[string]bool{}, used: map[string]bool{}, problems: map[string]bool{}}
+	return &inspector{seen: map[string]bool{}, used: map[string]bool{}, problems: map[string]bool{}, bulk: map[string][]any{}}
 }
 
 func (i *inspector) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
@@ -45,6 +46,9 @@ func (i *inspector) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.T
 		return ctx
 	}
 	i.seen[data.SQL] = true
+	if unnestRE.MatchString(data.SQL) {
+		i.bulk[data.SQL] = data.Args
+	}
 	if problem := i.check(statement{data.SQL, values(data.Args)}); problem != "" {
 		i.problems[problem+": "+flat(data.SQL)] = true
 	}

@@ -26,6 +26,8 @@ func TestStorePassesTheContractTests(t *testing.T) {
 	fulltest.Needs(t, "PostgreSQL")
 	inspector := newInspector()
 	t.Cleanup(func() { inspector.report(t) })
+	planned := open(t, storetest.Postgres(t))
+	t.Cleanup(func() { checkRowOrder(t, planned, inspector.bulk) })
 	var free emptied
 	empty := func(sub *testing.T) hub.Store {
 		return openTraced(sub, free.take(sub, func() string { return storetest.Postgres(t) }), inspector)

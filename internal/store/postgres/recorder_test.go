@@ -190,7 +190,7 @@ func compared(text, alias, key string, seen []string) string {
 		name = `\b` + alias + `\.` + key
 	}
 	seen = append(seen, alias+"."+key)
-	for _, m := range regexp.MustCompile(name+`\s*=\s*(\$\d+|[a-z]+\.[a-z_]+)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(name+`\s*=\s*(?:ANY\(ARRAY\[)?(\$\d+|[a-z]+\.[a-z_]+)`).FindAllStringSubmatch(text, -1) {
 		to, column, joined := strings.Cut(m[1], ".")
 		if !joined || to == "r" {
 			return m[1]

@@ -72,9 +72,11 @@ func saveWishes(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	return err
 }
 
+// orphans returns those of the sources that have no readers. It compares with expressions so that
+// PostgreSQL looks up each id, instead of reading all sources without readers.
 func orphans(ctx context.Context, c sqldb.Conn, rows [][]any) (all []sourceRow, err error) {
-	err = c.BulkQuery(ctx, `rows(id i) SELECT `+sourceHead+` FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id
-		{AND ROWS} WHERE s.id = :id AND s.readers = 0`, func(rows *sql.Rows) error {
+	err = c.BulkQuery(ctx, `rows(id i) SELECT `+sourceHead+` FROM source AS s LEFT JOIN source_document AS d ON d.id = s.id + 0
+		{AND ROWS} WHERE s.id = :id AND s.readers + 0 = 0`, func(rows *sql.Rows) error {
 		var r sourceRow
 		err := scanSourceHead(rows, &r)
 		all = append(all, r)

@@ -152,8 +152,9 @@ func countDeleted(ctx context.Context, c sqldb.Conn, of map[int64][]int64) error
 		}
 	}
 	marked := map[follower]counted{}
+	// With expressions, PostgreSQL looks up each place, instead of reading all subscriptions.
 	err := c.BulkQuery(ctx, `rows(place i) SELECT f.reader, f.source_id, k.place >= f.read_place, COALESCE(k.place >= f.read_before, FALSE)
-		FROM item_mark AS k JOIN river_subscription AS f ON f.reader = k.reader AND f.source_id = k.source_id
+		FROM item_mark AS k JOIN river_subscription AS f ON f.reader = k.reader || '' AND f.source_id = k.source_id + 0
 		{AND ROWS} WHERE k.place = :place AND k.read`, func(rows *sql.Rows) error {
 		var f follower
 		var now, before bool

@@ -122,6 +122,9 @@ func (d *Dialect) render(text string, arrays bool) (Text, error) {
 		}
 		text = strings.TrimSpace(rest)
 	}
+	if arrays {
+		text = rowsFirst(text)
+	}
 	for i, name := range cols {
 		to := Placeholder(i + 1)
 		switch {
@@ -163,6 +166,25 @@ func (d *Dialect) render(text string, arrays bool) (Text, error) {
 	text = regexp.MustCompile(`\{[A-Z ]+\}`).ReplaceAllStringFunc(text, token)
 	return Text{SQL: text, Types: strings.Join(types, ""), Each: cols != nil && d.Arrays && !arrays}, bad
 }
+
+// rowsFirst makes PostgreSQL look up each row of a bulk statement in the table. If the planner
+// believes that the table is almost empty, it would otherwise read the whole table, and compare each
+// row of the table with each row of the statement. A table looks empty until the server counts its
+// rows again, which can be a minute after they were written. To read the whole table, the planner
+// would use an index in the order of the compared columns (sequential scans are off); a comparison
+// with an array has no order.
+func rowsFirst(text string) string {
+	at := joinedRows.FindStringIndex(text)
+	if at == nil {
+		return text
+	}
+	return text[:at[1]] + comparedWithRow.ReplaceAllString(text[at[1]:], "$1 = ANY(ARRAY[$2])")
+}
+
+var (
+	joinedRows      = regexp.MustCompile(`\{(FROM|USING|AND) ROWS\}`)
+	comparedWithRow = regexp.MustCompile(`(\w+\.\w+) = (:\w+)\b`)
+)
 
 func (d *Dialect) unnest(cols, types []string) string {
 	arrays := make([]string, len(cols))

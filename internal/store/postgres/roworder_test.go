@@ -1,0 +1,77 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// checkRowOrder checks that bulk statements look up each of their rows in the tables, also while
+// the planner believes that the tables are empty. Otherwise their time grows with the number of
+// rows of the statement times the number of rows of the table.
+func checkRowOrder(t *testing.T, s *Store, bulk map[string][]any) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context()) // cleanups run after the end of the context
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, `UPDATE pg_class SET reltuples = 0, relpages = 1
+		WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace`); err != nil {
+		t.Fatal(err)
+	}
+	for text, args := range bulk {
+		args = longer(args, 1000)
+		var raw []byte
+		if err := conn.QueryRowContext(ctx, `EXPLAIN (FORMAT JSON) `+text, args...).Scan(&raw); err != nil {
+			t.Errorf("%v: %s", err, flat(text))
+			continue
+		}
+		var plans []struct{ Plan joinNode }
+		if err := json.Unmarshal(raw, &plans); err != nil {
+			t.Fatal(err)
+		}
+		if plans[0].Plan.readsRowsAgain() {
+			t.Errorf("reads the rows of the statement for each row of a table: %s\n%s", flat(text), raw)
+		}
+	}
+}
+
+// longer returns a copy of arguments in which each array has n elements.
+func longer(args []any, n int) []any {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if v := reflect.ValueOf(arg); v.Kind() == reflect.Slice && v.Type().Elem().Kind() != reflect.Uint8 {
+			all := reflect.MakeSlice(v.Type(), 0, n)
+			for all.Len() < n {
+				all = reflect.AppendSlice(all, v)
+			}
+			args[i] = all.Interface()
+		}
+	}
+	return args
+}
+
+// joinNode is a plan node.
+type joinNode struct {
+	Type     string     `json:"Node Type"`
+	Function string     `json:"Function Name"`
+	Parent   string     `json:"Parent Relationship"`
+	Plans    []joinNode `json:"Plans"`
+}
+
+// readsRowsAgain reports whether a join reads the rows of a bulk statement in its inner loop.
+func (n joinNode) readsRowsAgain() bool {
+	if n.Parent == "Inner" && n.Type == "Function Scan" && n.Function == "unnest" {
+		return true
+	}
+	for _, p := range n.Plans {
+		if p.readsRowsAgain() {
+			return true
+		}
+	}
+	return false
+}
