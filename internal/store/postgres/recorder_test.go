@@ -317,11 +317,13 @@ func leading(t *testing.T, conn *sql.Conn) map[string]string {
 
 // scanNode is a plan node.
 type scanNode struct {
-	Type  string     `json:"Node Type"`
-	Table string     `json:"Relation Name"`
-	Index string     `json:"Index Name"`
-	Cond  string     `json:"Index Cond"`
-	Plans []scanNode `json:"Plans"`
+	Type     string     `json:"Node Type"`
+	Parent   string     `json:"Parent Relationship"`
+	Table    string     `json:"Relation Name"`
+	Function string     `json:"Function Name"`
+	Index    string     `json:"Index Name"`
+	Cond     string     `json:"Index Cond"`
+	Plans    []scanNode `json:"Plans"`
 }
 
 // scans returns the nodes that scan an index without a condition on its first column. It skips

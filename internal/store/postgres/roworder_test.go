@@ -30,7 +30,7 @@ func checkRowOrder(t *testing.T, s *Store, bulk map[string][]any) {
 			t.Errorf("%v: %s", err, flat(text))
 			continue
 		}
-		var plans []struct{ Plan joinNode }
+		var plans []struct{ Plan scanNode }
 		if err := json.Unmarshal(raw, &plans); err != nil {
 			t.Fatal(err)
 		}
@@ -40,11 +40,11 @@ func checkRowOrder(t *testing.T, s *Store, bulk map[string][]any) {
 	}
 }
 
-// longer returns a copy of arguments in which each array has n elements.
+// longer returns a copy of arguments in which the elements of each array are repeated, to at least n.
 func longer(args []any, n int) []any {
 	args = slices.Clone(args)
 	for i, arg := range args {
-		if v := reflect.ValueOf(arg); v.Kind() == reflect.Slice && v.Type().Elem().Kind() != reflect.Uint8 {
+		if v := reflect.ValueOf(arg); v.Kind() == reflect.Slice && v.Len() > 0 && v.Type().Elem().Kind() != reflect.Uint8 {
 			all := reflect.MakeSlice(v.Type(), 0, n)
 			for all.Len() < n {
 				all = reflect.AppendSlice(all, v)
@@ -55,16 +55,8 @@ func longer(args []any, n int) []any {
 	return args
 }
 
-// joinNode is a plan node.
-type joinNode struct {
-	Type     string     `json:"Node Type"`
-	Function string     `json:"Function Name"`
-	Parent   string     `json:"Parent Relationship"`
-	Plans    []joinNode `json:"Plans"`
-}
-
 // readsRowsAgain reports whether a join reads the rows of a bulk statement in its inner loop.
-func (n joinNode) readsRowsAgain() bool {
+func (n scanNode) readsRowsAgain() bool {
 	if n.Parent == "Inner" && n.Type == "Function Scan" && n.Function == "unnest" {
 		return true
 	}
