@@ -110,7 +110,7 @@ func (w *Cluster) Balanced(b Balancer) error {
 		return err
 	}
 	defer f.end()
-	w.front = &node{name: b.Name, process: &program.Process{Base: f.base}}
+	w.front = &node{name: b.Name, dir: filepath.Join(w.Dir, b.Name), process: &program.Process{Base: f.base}}
 	const feed = "balanced"
 	if err := w.follow(a, feed, 100); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -186,10 +187,14 @@ func (w *Cluster) runningNodes() []*node {
 	return out
 }
 
-// logTails returns the last lines of the logs of all nodes.
+// logTails returns the last lines of the logs of all nodes and of the load balancer.
 func (w *Cluster) logTails() string {
 	var out strings.Builder
-	for _, n := range w.nodes {
+	all := w.nodes
+	if w.front != nil {
+		all = append(slices.Clone(all), w.front)
+	}
+	for _, n := range all {
 		text, err := os.ReadFile(filepath.Join(n.dir, "log"))
 		fmt.Fprintf(&out, "end of the log of node %s (%v):\n%s\n", n.name, err, text[max(0, len(text)-3000):])
 	}
