@@ -166,6 +166,7 @@ func grants() []grant {
 		{"go.yaml.in/yaml/v3", "internal/transfer", "front matter of Markdown files"},
 		{"github.com/spf13/pflag", "internal/cli", "what cobra's flags are made of"},
 		{"github.com/spf13/pflag", "internal/cli/shell", "what cobra's flags are made of"},
+		{"golang.org/x/sys", "internal/app", "socket filters, and the state of a socket (unix)"},
 		{"golang.org/x/term", "internal/cli/shell", "is the output a terminal, and how wide?"},
 		{"github.com/prometheus/client_golang", "internal/api", "metrics"},
 		{"golang.org/x/crypto", "internal/account", "argon2id for passwords"},

@@ -143,11 +143,12 @@ func (l *listeners) open(routes, admin http.Handler, public string, hosts *ownho
 
 func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 	var lc net.ListenConfig
+	lc.SetMultipathTCP(false) // ownSocket needs a socket filter, which Multipath TCP does not support
 	l, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, listenFault(err, setting, addr)
 	}
-	return l, nil
+	return ownSocket{l}, nil
 }
 
 // listenFault returns the error for the operator about a failure to listen.

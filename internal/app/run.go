@@ -158,7 +158,12 @@ func (a process) shut(l *listeners) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
 	a.draining.Store(true)
+	accepting, stop := context.WithTimeout(ctx, closeWithin/3) // a flood of connections must not use all the time
+	defer stop()
 	for _, c := range l.counted {
+		if own, ok := c.Listener.(ownSocket); ok {
+			own.empty(accepting)
+		}
 		c.pause()
 	}
 	if a.hub != nil { // hub is nil if the server stopped while it waited for its store
