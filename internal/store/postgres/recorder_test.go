@@ -256,21 +256,17 @@ func plansOf(t *testing.T, s *Store, list []transaction) []string {
 	if _, err := conn.ExecContext(t.Context(), `SET plan_cache_mode = force_generic_plan`); err != nil {
 		t.Fatal(err)
 	}
-	first := leading(t, conn)
+	keys := indexKeys(t.Context(), t, conn)
 	found := map[string]bool{}
 	for text, st := range distinct(list) {
 		if e, _ := exceptionOf(text, exceptions); e.all {
 			continue
 		}
-		var raw []byte
-		if err := conn.QueryRowContext(t.Context(), `EXPLAIN (FORMAT JSON) `+text, st.args...).Scan(&raw); err != nil {
-			t.Fatalf("%v: %s", err, flat(text))
-		}
-		var plans []struct{ Plan scanNode }
-		if err := json.Unmarshal(raw, &plans); err != nil {
+		plan, _, err := planOf(t.Context(), conn, text, st.args)
+		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range plans[0].Plan.scans(first) {
+		for _, n := range plan.scans(keys) {
 			found[fmt.Sprintf("%s scans all of %s: %s", n.Type, n.Table, flat(text))] = true
 		}
 	}
@@ -292,27 +288,43 @@ func withoutStatistics(t *testing.T, s *Store) {
 	}
 }
 
-// leading returns the first column of each index.
-func leading(t *testing.T, conn *sql.Conn) map[string]string {
+// planOf returns the plan of a statement, and its JSON.
+func planOf(ctx context.Context, conn *sql.Conn, text string, args []any) (scanNode, string, error) {
+	var raw []byte
+	if err := conn.QueryRowContext(ctx, `EXPLAIN (FORMAT JSON) `+text, args...).Scan(&raw); err != nil {
+		return scanNode{}, "", fmt.Errorf("%w: %s", err, flat(text))
+	}
+	var plans []struct{ Plan scanNode }
+	err := json.Unmarshal(raw, &plans)
+	if err != nil {
+		return scanNode{}, "", err
+	}
+	return plans[0].Plan, string(raw), nil
+}
+
+// indexKeys returns the key columns of each index.
+func indexKeys(ctx context.Context, t *testing.T, conn *sql.Conn) map[string][]string {
 	t.Helper()
-	rows, err := conn.QueryContext(t.Context(), `SELECT c.relname, a.attname FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
-		JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]`)
+	rows, err := conn.QueryContext(ctx, `SELECT c.relname, a.attname FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+		CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k(attnum, place)
+		JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+		WHERE c.relnamespace = current_schema()::regnamespace ORDER BY k.place`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rows.Close()
-	first := map[string]string{}
+	keys := map[string][]string{}
 	for rows.Next() {
 		var index, column string
 		if err := rows.Scan(&index, &column); err != nil {
 			t.Fatal(err)
 		}
-		first[index] = column
+		keys[index] = append(keys[index], column)
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return first
+	return keys
 }
 
 // scanNode is a plan node.
@@ -323,20 +335,21 @@ type scanNode struct {
 	Function string     `json:"Function Name"`
 	Index    string     `json:"Index Name"`
 	Cond     string     `json:"Index Cond"`
+	Filter   string     `json:"Filter"`
 	Plans    []scanNode `json:"Plans"`
 }
 
 // scans returns the nodes that scan an index without a condition on its first column. It skips
 // nodes below a LIMIT, which end soon.
-func (n scanNode) scans(first map[string]string) (all []scanNode) {
+func (n scanNode) scans(keys map[string][]string) (all []scanNode) {
 	if n.Type == "Limit" {
 		return nil
 	}
-	if n.Table != "" && strings.HasSuffix(n.Type, "Scan") && (n.Cond == "" || !strings.Contains(n.Cond, first[n.Index])) {
+	if n.Table != "" && strings.HasSuffix(n.Type, "Scan") && (len(keys[n.Index]) == 0 || !strings.Contains(n.Cond, keys[n.Index][0])) {
 		all = append(all, n)
 	}
 	for _, p := range n.Plans {
-		all = append(all, p.scans(first)...)
+		all = append(all, p.scans(keys)...)
 	}
 	return all
 }

@@ -2,9 +2,10 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -23,19 +24,18 @@ func checkRowOrder(t *testing.T, s *Store, bulk map[string][]any) {
 		WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace`); err != nil {
 		t.Fatal(err)
 	}
+	keys := indexKeys(ctx, t, conn)
 	for text, args := range bulk {
-		args = longer(args, 1000)
-		var raw []byte
-		if err := conn.QueryRowContext(ctx, `EXPLAIN (FORMAT JSON) `+text, args...).Scan(&raw); err != nil {
-			t.Errorf("%v: %s", err, flat(text))
+		plan, raw, err := planOf(ctx, conn, text, longer(args, 1000))
+		if err != nil {
+			t.Error(err)
 			continue
 		}
-		var plans []struct{ Plan scanNode }
-		if err := json.Unmarshal(raw, &plans); err != nil {
-			t.Fatal(err)
-		}
-		if plans[0].Plan.readsRowsAgain() {
+		if plan.readsRowsAgain() {
 			t.Errorf("reads the rows of the statement for each row of a table: %s\n%s", flat(text), raw)
+		}
+		if column := plan.unusedKey(keys); column != "" {
+			t.Errorf("reads more of an index than the column %s of the rows allows: %s\n%s", column, flat(text), raw)
 		}
 	}
 }
@@ -67,3 +67,21 @@ func (n scanNode) readsRowsAgain() bool {
 	}
 	return false
 }
+
+// unusedKey returns a key column of an index that the plan compares with the rows of a bulk
+// statement only after it has read the entries of the index, or "" if there is none.
+func (n scanNode) unusedKey(keys map[string][]string) string {
+	for _, m := range comparedWithRow.FindAllStringSubmatch(n.Filter, -1) {
+		if column := m[1]; slices.Contains(keys[n.Index], column) && !strings.Contains(n.Cond, "("+column+" ") {
+			return column
+		}
+	}
+	for _, p := range n.Plans {
+		if column := p.unusedKey(keys); column != "" {
+			return column
+		}
+	}
+	return ""
+}
+
+var comparedWithRow = regexp.MustCompile(`\((\w+) = (?:ANY \(ARRAY\[)?r\.`)

@@ -172,18 +172,20 @@ func (d *Dialect) render(text string, arrays bool) (Text, error) {
 // row of the table with each row of the statement. A table looks empty until the server counts its
 // rows again, which can be a minute after they were written. To read the whole table, the planner
 // would use an index in the order of the compared columns (sequential scans are off); a comparison
-// with an array has no order.
+// with an array has no order. Before version 17 of PostgreSQL, the planner may use arrays only for the
+// first column of an index; it then uses the range for the others. The range alone is not enough,
+// because the planner cannot estimate its size.
 func rowsFirst(text string) string {
 	at := joinedRows.FindStringIndex(text)
 	if at == nil {
 		return text
 	}
-	return text[:at[1]] + comparedWithRow.ReplaceAllString(text[at[1]:], "$1 = ANY(ARRAY[$2])")
+	return text[:at[1]] + comparedWithRow.ReplaceAllString(text[at[1]:], "$1 BETWEEN $2 AND $2 AND $1 = ANY(ARRAY[$2])")
 }
 
 var (
 	joinedRows      = regexp.MustCompile(`\{(FROM|USING|AND) ROWS\}`)
-	comparedWithRow = regexp.MustCompile(`(\w+\.\w+) = (:\w+)\b`)
+	comparedWithRow = regexp.MustCompile(`(\+?\b\w+\.\w+) = (:\w+)\b`)
 )
 
 func (d *Dialect) unnest(cols, types []string) string {

@@ -28,9 +28,9 @@ func TestStatementIsTranslatedForBothSQLDialects(t *testing.T) {
 			`INSERT INTO t (a, b, c) VALUES ($1, NULLIF($2, 0), $3 ) ON CONFLICT DO NOTHING`,
 			`INSERT INTO t (a, b, c) SELECT r.a, NULLIF(r.b, 0), r.c FROM unnest($1::bigint[], $2::bytea[], $3::boolean[]) AS r(a, b, c) WHERE true ON CONFLICT DO NOTHING`, "ibo"},
 		{`rows(id i) DELETE FROM t {USING ROWS} WHERE t.id = :id`, `DELETE FROM t  WHERE t.id = $1`,
-			`DELETE FROM t USING unnest($1::bigint[]) AS r(id) WHERE t.id = ANY(ARRAY[r.id])`, "i"},
+			`DELETE FROM t USING unnest($1::bigint[]) AS r(id) WHERE t.id BETWEEN r.id AND r.id AND t.id = ANY(ARRAY[r.id])`, "i"},
 		{`rows(id i) SELECT x FROM t {AND ROWS} WHERE t.id = :id AND t.id < :id`, `SELECT x FROM t  WHERE t.id = $1 AND t.id < $1`,
-			`SELECT x FROM t , unnest($1::bigint[]) AS r(id) WHERE t.id = ANY(ARRAY[r.id]) AND t.id < r.id`, "i"},
+			`SELECT x FROM t , unnest($1::bigint[]) AS r(id) WHERE t.id BETWEEN r.id AND r.id AND t.id = ANY(ARRAY[r.id]) AND t.id < r.id`, "i"},
 	} {
 		for _, d := range []struct {
 			*Dialect
@@ -54,7 +54,7 @@ func TestBulkStatementOnDistributedTableRunsOncePerRow(t *testing.T) {
 		`rows(id i, text t) INSERT INTO event (id, text) SELECT :id, :text {FROM ROWS} WHERE true`: {
 			SQL: `INSERT INTO event (id, text) VALUES (CAST($1 AS bigint), CAST($2 AS text) )`, Types: "it", Each: true,
 			Many: `INSERT INTO event (id, text) SELECT r.id, r.text FROM unnest($1::bigint[], $2::text[]) AS r(id, text) WHERE true`},
-		`rows(id i) DELETE FROM task AS t {USING ROWS} WHERE t.id = :id`: {SQL: `DELETE FROM task AS t USING unnest($1::bigint[]) AS r(id) WHERE t.id = ANY(ARRAY[r.id])`, Types: "i"},
+		`rows(id i) DELETE FROM task AS t {USING ROWS} WHERE t.id = :id`: {SQL: `DELETE FROM task AS t USING unnest($1::bigint[]) AS r(id) WHERE t.id BETWEEN r.id AND r.id AND t.id = ANY(ARRAY[r.id])`, Types: "i"},
 	} {
 		got, err := Citus().Text(text)
 		if err != nil {
