@@ -19,14 +19,20 @@ func newOwnSocket(t *testing.T) ownSocket {
 	return l.(ownSocket)
 }
 
-func TestClosingSocketWaitsForConnectionsThatAreNotAccepted(t *testing.T) {
-	t.Parallel()
-	s := newOwnSocket(t)
+// connect opens a connection that waits until the program accepts it.
+func connect(t *testing.T, s ownSocket) {
+	t.Helper()
 	client, err := net.Dial("tcp", s.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
+	t.Cleanup(func() { _ = client.Close() })
+}
+
+func TestClosingSocketWaitsForConnectionsThatAreNotAccepted(t *testing.T) {
+	t.Parallel()
+	s := newOwnSocket(t)
+	connect(t, s)
 	empty := make(chan struct{})
 	go func() { s.empty(t.Context()); close(empty) }()
 	select {
@@ -45,11 +51,7 @@ func TestClosingSocketWaitsForConnectionsThatAreNotAccepted(t *testing.T) {
 func TestClosingSocketDoesNotWaitForConnectionsAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	s := newOwnSocket(t)
-	client, err := net.Dial("tcp", s.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	connect(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.empty(ctx)
