@@ -5,14 +5,18 @@ import (
 	"testing"
 )
 
-// shifts returns the layout shift of a page. It ignores shifts until the HTML is parsed, because
-// a slow browser shows incomplete elements before that. It also ignores shifts within half a
-// second after a key or a click.
+// shifts describes each layout shift of a page: its value, its time, and what moved from where to
+// where. It ignores shifts until the HTML is parsed, because a slow browser shows incomplete elements
+// before that. It also ignores shifts within half a second after a key or a click.
 const shifts = `new Promise((done) => {
-	let sum = 0;
+	const all = [];
 	const parsed = performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd;
-	new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput && e.startTime > parsed) sum += e.value; }).observe({ type: "layout-shift", buffered: true });
-	requestAnimationFrame(() => requestAnimationFrame(() => done(sum)));
+	const place = (r) => [r.x, r.y, r.width, r.height].map(Math.round).join(" ");
+	const moved = (s) => (s.node?.outerHTML ?? s.node?.textContent ?? "").slice(0, 150) + " from " + place(s.previousRect) + " to " + place(s.currentRect);
+	new PerformanceObserver((list) => {
+		for (const e of list.getEntries()) if (!e.hadRecentInput && e.startTime > parsed) all.push(e.value + " after " + Math.round(e.startTime - parsed) + " ms: " + e.sources.map(moved).join("; "));
+	}).observe({ type: "layout-shift", buffered: true });
+	requestAnimationFrame(() => requestAnimationFrame(() => done(all.join("\n"))));
 })`
 
 // scrolled scrolls to the end of a page in steps, so that all images of the page load.
@@ -67,8 +71,8 @@ func TestImagesWithoutSizesDoNotShiftThePage(t *testing.T) {
 			b.until("images are there", `[...document.querySelectorAll(".item img:not(.mono img)")].slice(0, 2).every((i) => i.complete)`)
 			eval[bool](b, scrolled)
 			b.until("all images are there", `[...document.querySelectorAll(".e-content img, .picture img, .files img")].every((i) => i.complete)`)
-			if shift := eval[float64](b, shifts); shift != 0 {
-				t.Errorf("%d pixels wide, at the %s visit: the page shifts by %v", width, visit, shift)
+			if moved := eval[string](b, shifts); moved != "" {
+				t.Errorf("%d pixels wide, at the %s visit: the page shifts by %s", width, visit, moved)
 			}
 			b.holds("no image is wider than the page", `document.documentElement.scrollWidth <= innerWidth`)
 		}
