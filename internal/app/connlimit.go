@@ -175,7 +175,8 @@ func (c *connLimiter) forget(one *limitedConn) {
 	}
 }
 
-// pause closes the listener. New connections wait in the socket's queue for the next process.
+// pause closes the listener. If the socket belongs to the service manager, new connections wait in
+// its queue for the next process. For other sockets, see ownSocket.
 func (c *connLimiter) pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -69,7 +69,7 @@ func TestConnectionToClosingSocketIsRefused(t *testing.T) {
 		}
 		failed <- err
 	}()
-	time.Sleep(50 * time.Millisecond) // the first packet of the connection arrives before the socket is closed
+	time.Sleep(50 * time.Millisecond) // without it, the socket could close before the connection begins, and any socket would refuse it then
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

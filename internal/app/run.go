@@ -158,7 +158,7 @@ func (a process) shut(l *listeners) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
 	a.draining.Store(true)
-	accepting, stop := context.WithTimeout(ctx, closeWithin/3) // a flood of connections must not use all the time
+	accepting, stop := context.WithTimeout(ctx, closeWithin/3) // open requests need the rest of the time if the server cannot accept connections
 	defer stop()
 	for _, c := range l.counted {
 		if own, ok := c.Listener.(ownSocket); ok {

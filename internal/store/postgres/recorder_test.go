@@ -295,8 +295,7 @@ func planOf(ctx context.Context, conn *sql.Conn, text string, args []any) (scanN
 		return scanNode{}, "", fmt.Errorf("%w: %s", err, flat(text))
 	}
 	var plans []struct{ Plan scanNode }
-	err := json.Unmarshal(raw, &plans)
-	if err != nil {
+	if err := json.Unmarshal(raw, &plans); err != nil {
 		return scanNode{}, "", err
 	}
 	return plans[0].Plan, string(raw), nil

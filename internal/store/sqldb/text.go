@@ -185,7 +185,7 @@ func rowsFirst(text string) string {
 
 var (
 	joinedRows      = regexp.MustCompile(`\{(FROM|USING|AND) ROWS\}`)
-	comparedWithRow = regexp.MustCompile(`(\+?\b\w+\.\w+) = (:\w+)\b`)
+	comparedWithRow = regexp.MustCompile(`(\+?\b\w+\.\w+) = (:\w+)\b`) // a + before a column keeps it from being looked up in an index
 )
 
 func (d *Dialect) unnest(cols, types []string) string {
