@@ -14,7 +14,7 @@ const shifts = `new Promise((done) => {
 	const place = (r) => [r.x, r.y, r.width, r.height].map(Math.round).join(" ");
 	const moved = (s) => (s.node?.outerHTML ?? s.node?.textContent ?? "").slice(0, 150) + " from " + place(s.previousRect) + " to " + place(s.currentRect);
 	new PerformanceObserver((list) => {
-		for (const e of list.getEntries()) if (!e.hadRecentInput && e.startTime > parsed) all.push(e.value + " after " + Math.round(e.startTime - parsed) + " ms: " + e.sources.map(moved).join("; "));
+		for (const e of list.getEntries()) if (e.value > 0 && !e.hadRecentInput && e.startTime > parsed) all.push(e.value + " after " + Math.round(e.startTime - parsed) + " ms: " + e.sources.map(moved).join("; "));
 	}).observe({ type: "layout-shift", buffered: true });
 	requestAnimationFrame(() => requestAnimationFrame(() => done(all.join("\n"))));
 })`
